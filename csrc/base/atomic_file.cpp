@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Temporary file, buffered writes, rename.
+#include "base/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/error.h"
+
+namespace msprobe {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
+constexpr mode_t kFileMode = 0644;
+constexpr mode_t kFolderMode = 0755;
+
+// Two threads, or two processes, that write the same path at once must not share a temporary file.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  return path + ".tmp." + std::to_string(getpid()) + "." + std::to_string(counter.fetch_add(1));
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode);
+  if (fd_ < 0) {
+    throw FileError("create", path_, errno);
+  }
+  buffer_.reserve(kBufferBytes);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) {
+    close(fd_);
+    unlink(temporary_.c_str());
+  }
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > kBufferBytes) {
+    flush();
+  }
+  if (bytes.size() > kBufferBytes) {
+    write_all(bytes.data(), bytes.size());
+  } else {
+    buffer_.append(bytes);
+  }
+}
+
+void AtomicFile::flush() {
+  write_all(buffer_.data(), buffer_.size());
+  buffer_.clear();
+}
+
+void AtomicFile::write_all(const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(fd_, data, size);
+    if (written < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      throw FileError("write", path_, errno);
+    }
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  flush();
+  // Some file systems (NFS, quotas) tell a failed write only here.
+  const int closed = close(std::exchange(fd_, -1));
+  if (closed != 0) {
+    const int reason = errno;
+    unlink(temporary_.c_str());
+    throw FileError("write", path_, reason);
+  }
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int reason = errno;
+    unlink(temporary_.c_str());
+    throw FileError("write", path_, reason);
+  }
+}
+
+void create_folders(const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string prefix = path.substr(0, end);
+    if (mkdir(prefix.c_str(), kFolderMode) != 0) {
+      const int reason = errno;
+      struct stat info {};
+      if (stat(prefix.c_str(), &info) != 0) {
+        throw FileError("create folder", prefix, reason);
+      }
+      if (!S_ISDIR(info.st_mode)) {
+        throw FileError("create folder", prefix, ENOTDIR);
+      }
+    }
+    if (end == std::string::npos) {
+      return;
+    }
+  }
+}
+
+}  // namespace msprobe

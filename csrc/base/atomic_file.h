@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that appears complete or not at all: written beside its place under a temporary name, then renamed over it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace msprobe {
+
+// One thread at a time. Every failure is a FileError; an object destroyed before commit() leaves nothing behind.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  void flush();
+  void write_all(const char* data, std::size_t size);
+
+  std::string path_;
+  std::string temporary_;
+  std::string buffer_;
+  int fd_ = -1;
+};
+
+// mkdir -p; an existing folder is fine, anything else in its place is a FileError.
+void create_folders(const std::string& path);
+
+}  // namespace msprobe

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of tensors in host memory: numbers are taken at once, each thread keeps its own list until its commit.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device/device_log.h"
+
+namespace msprobe::device {
+
+class CpuLog final : public DeviceLog {
+ public:
+  explicit CpuLog(std::shared_ptr<log::Session> session) : session_(std::move(session)) {}
+  // Takes no numbers, whatever the tensor; `note` stands in every record. For devices without a library.
+  CpuLog(std::shared_ptr<log::Session> session, const std::string& note)
+      : session_(std::move(session)), note_(session_->notes.intern(note)) {}
+
+  void stat(const at::Tensor& x, log::TagId tag) override;
+  void commit() override;
+  void drain() override;
+  void reserve(std::int64_t /*sites*/) override {}
+
+ private:
+  // The uncommitted records of one thread.
+  struct Pending {
+    std::vector<log::Record> records;
+    std::int64_t open_calls = 0;  // calls begun and not ended
+  };
+
+  void flush(Pending& pending);
+
+  std::shared_ptr<log::Session> session_;
+  log::NoteId note_ = log::kNoNote;
+  std::mutex mutex_;  // guards pending_ and what is in it
+  std::map<std::thread::id, Pending> pending_;
+};
+
+}  // namespace msprobe::device

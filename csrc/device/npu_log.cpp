@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// From rows to the host log.
+#include "device/npu_log.h"
+
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/Event.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "device/tensor_facts.h"
+
+namespace msprobe::device::npu {
+namespace {
+
+// An eager thread that never commits (only submodules are called) does so after this many records.
+constexpr std::size_t kMaxPendingEager = 4096;
+
+c10::Stream torch_stream(c10::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStream(device); }
+
+// Rows that follow each other in one block travel in one copy.
+struct Range {
+  RowBlock* block;
+  std::int64_t first;
+  std::int64_t rows;
+};
+
+std::vector<Range> ranges_of(std::span<const Site> sites) {
+  std::vector<Range> ranges;
+  for (const Site& site : sites) {
+    if (!ranges.empty() && ranges.back().block == site.row.block && ranges.back().first + ranges.back().rows == site.row.index) {
+      ++ranges.back().rows;
+    } else {
+      ranges.push_back({site.row.block, site.row.index, 1});
+    }
+  }
+  return ranges;
+}
+
+std::size_t bytes_of(const Range& range) { return static_cast<std::size_t>(range.rows) * kRowBytes; }
+
+void queue_reset(const Range& range, const std::byte* sentinels, aclrtStream stream) {
+  for (std::int64_t done = 0; done < range.rows; done += RowPool::kSentinelRows) {
+    const std::int64_t rows = std::min(range.rows - done, RowPool::kSentinelRows);
+    queue_copy_on_device(range.block->device_row(range.first + done), sentinels, static_cast<std::size_t>(rows) * kRowBytes, stream);
+  }
+}
+
+// Appends what has been written among `sites`, from their host rows.
+void append_written(std::span<const Site> sites, log::Session& session) {
+  std::vector<log::Record> records;
+  records.reserve(sites.size());
+  for (const Site& site : sites) {
+    if (!is_sentinel(site.row.host())) {
+      records.push_back(site.record);
+      records.back().stats = read_row(site.row.host(), site.format);
+    }
+  }
+  if (!session.closed()) {
+    session.host_log.append(records);
+  }
+}
+
+void release_transient(std::span<const Site> sites) {
+  for (const Site& site : sites) {
+    if (site.graph == nullptr) {
+      RowPool::release(*site.row.block, 1);
+    }
+  }
+}
+
+}  // namespace
+
+struct NpuLog::Payload {
+  std::shared_ptr<log::Session> session;
+  std::vector<Site> sites;
+  bool captured = false;       // runs at every replay; else once, and frees itself
+  aclrtContext copy_context = nullptr;  // set: the callback copies the rows itself, in this context
+};
+
+NpuLog::NpuLog(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings)
+    : session_(std::move(session)), device_(device), settings_(settings) {}
+
+NpuLog::~NpuLog() = default;
+
+void NpuLog::stat(const at::Tensor& x, log::TagId tag) {
+  const c10::DeviceGuard guard(device_);
+  const log::Tag& parsed = session_->tags[tag];
+  Site site;
+  site.graph = capturing(current_stream());
+  site.row = site.graph != nullptr ? pool_.take_captured() : pool_.take_transient();
+  site.record = describe(x, tag, *session_);
+  site.format = queue_statistics(x, site.row, settings_.npu_rows_by_copy);
+  if (!site.format.note.empty()) {
+    site.record.note = session_->notes.intern(site.format.note);
+  }
+  bool full = false;
+  {
+    const std::lock_guard lock(mutex_);
+    Thread& mine = threads_[std::this_thread::get_id()];
+    mine.open_calls += static_cast<int>(parsed.opens_call) - static_cast<int>(parsed.closes_call);
+    if (site.graph != nullptr) {
+      captured_.push_back(site);
+    }
+    full = site.graph == nullptr && mine.pending.size() >= kMaxPendingEager;
+    mine.pending.push_back({std::move(site), torch_stream(device_)});
+  }
+  if (full) {
+    commit();
+  }
+}
+
+// Rows written on other streams of the same graph (or eagerly) are waited for, whether the model has joined them already or not.
+// Inside a capture this is a fork's join: the side stream's last task is again a record that someone waits for.
+void NpuLog::join_streams(std::span<const PendingSite> pending, aclmdlRI graph, const c10::Stream& current) const {
+  std::vector<c10::Stream> others;
+  for (const PendingSite& one : pending) {
+    const bool known = std::find(others.begin(), others.end(), one.stream) != others.end();
+    if (one.site.graph == graph && one.stream != current && !known) {
+      others.push_back(one.stream);
+    }
+  }
+  for (const c10::Stream& other : others) {
+    c10::Event event(device_.type());
+    event.record(other);
+    event.block(current);
+  }
+}
+
+// In a capture: all captured rows of this thread, from whichever graph (the pieces of a broken graph are replayed in turn, the last one
+// commits for all); eager rows wait for an eager commit, since a graph must not read rows that will be used again. Eagerly: all, and the
+// rows captured by this thread that no graph commits, in the order in which their places were first seen.
+std::vector<Site> NpuLog::take_for_commit(Thread& mine, aclmdlRI graph) {
+  std::vector<Site> sites;
+  if (graph != nullptr) {
+    std::vector<PendingSite> eager;
+    for (PendingSite& one : mine.pending) {
+      if (one.site.graph != nullptr) {
+        sites.push_back(std::move(one.site));
+      } else {
+        eager.push_back(std::move(one));
+      }
+    }
+    mine.pending = std::move(eager);
+    return sites;
+  }
+  std::vector<Site> fresh;
+  std::vector<Site> newly_captured;
+  for (PendingSite& one : mine.pending) {
+    if (one.site.graph != nullptr) {
+      newly_captured.push_back(one.site);
+    }
+    fresh.push_back(std::move(one.site));
+  }
+  mine.pending.clear();
+  std::merge(fresh.begin(), fresh.end(), mine.uncommitted.begin(), mine.uncommitted.end(), std::back_inserter(sites),
+             [](const Site& left, const Site& right) { return left.record.tag < right.record.tag; });
+  mine.uncommitted.insert(mine.uncommitted.end(), newly_captured.begin(), newly_captured.end());
+  return sites;
+}
+
+void NpuLog::commit() {
+  const c10::DeviceGuard guard(device_);
+  aclrtStream stream = current_stream();
+  aclmdlRI graph = capturing(stream);
+  std::vector<Site> sites;
+  std::vector<PendingSite> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    Thread& mine = threads_[std::this_thread::get_id()];
+    mine.open_calls = 0;
+    streams = mine.pending;
+    sites = take_for_commit(mine, graph);
+  }
+  if (sites.empty()) {
+    return;
+  }
+  join_streams(streams, graph, torch_stream(device_));
+  queue_transfer(std::move(sites), graph != nullptr, stream);
+}
+
+void NpuLog::queue_transfer(std::vector<Site> sites, bool captured, aclrtStream stream) {
+  auto payload = std::make_unique<Payload>();
+  payload->session = session_;
+  payload->captured = captured;
+  payload->sites = std::move(sites);
+  const std::vector<Range> ranges = ranges_of(payload->sites);
+  if (settings_.npu_copy_in_callback) {
+    check(aclrtGetCurrentContext(&payload->copy_context), "aclrtGetCurrentContext");
+  } else {
+    for (const Range& range : ranges) {
+      queue_copy_to_host(range.block->host_row(range.first), range.block->device_row(range.first), bytes_of(range), stream);
+    }
+  }
+  std::vector<Site> to_reset;
+  std::copy_if(payload->sites.begin(), payload->sites.end(), std::back_inserter(to_reset),
+               [](const Site& site) { return site.graph != nullptr; });
+  queue_host_function(&NpuLog::run_callback, payload.get(), stream);
+  if (captured) {
+    const std::lock_guard lock(mutex_);
+    payloads_.push_back(std::move(payload));
+  } else {
+    static_cast<void>(payload.release());  // run_callback frees it
+  }
+  for (const Range& range : ranges_of(to_reset)) {
+    queue_reset(range, pool_.sentinels(), stream);
+  }
+}
+
+// On CANN's callback thread, which has no current context and serves all streams of the device: no call of the runtime (unless the
+// setting asks for it), no GIL, no wait for another stream.
+void NpuLog::run_callback(void* raw) noexcept {
+  auto* payload = static_cast<Payload*>(raw);
+  try {
+    if (payload->copy_context != nullptr) {
+      check(aclrtSetCurrentContext(payload->copy_context), "aclrtSetCurrentContext");
+      for (const Range& range : ranges_of(payload->sites)) {
+        copy_to_host(range.block->host_row(range.first), range.block->device_row(range.first), bytes_of(range));
+      }
+    }
+    append_written(payload->sites, *payload->session);
+  } catch (const std::exception& error) {
+    payload->session->background_error(std::string("msprobe lost the records of a forward: ") + error.what());
+  }
+  if (!payload->captured) {
+    release_transient(payload->sites);
+    delete payload;
+  }
+}
+
+void NpuLog::drain() {
+  const c10::DeviceGuard guard(device_);
+  if (capturing(current_stream()) != nullptr) {
+    fail("msprobe: step() must not be called while a graph is being captured: call it after the capture, or between replays");
+  }
+  commit();
+  c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
+  drain_transient();
+  drain_captured();
+}
+
+// Eager rows of threads that are not in the middle of a forward; this thread's went with commit().
+void NpuLog::drain_transient() {
+  std::vector<Site> sites;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [id, thread] : threads_) {
+      if (thread.open_calls > 0) {
+        continue;
+      }
+      for (PendingSite& one : thread.pending) {
+        if (one.site.graph == nullptr) {
+          sites.push_back(std::move(one.site));
+        }
+      }
+      std::erase_if(thread.pending, [](const PendingSite& one) { return one.site.graph == nullptr; });
+    }
+  }
+  for (const Range& range : ranges_of(sites)) {
+    copy_to_host(range.block->host_row(range.first), range.block->device_row(range.first), bytes_of(range));
+  }
+  append_written(sites, *session_);
+  release_transient(sites);
+}
+
+// What replays have left in captured rows. Read into memory of its own: a replay of another thread may be using the mirror.
+void NpuLog::drain_captured() {
+  std::vector<Site> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = captured_;
+  }
+  std::vector<log::Record> records;
+  std::size_t next = 0;
+  for (const Range& range : ranges_of(all)) {
+    std::vector<std::byte> rows(bytes_of(range));
+    copy_to_host(rows.data(), range.block->device_row(range.first), rows.size());
+    for (std::int64_t i = 0; i < range.rows; ++i, ++next) {
+      const std::byte* row = rows.data() + static_cast<std::size_t>(i) * kRowBytes;
+      if (!is_sentinel(row)) {
+        records.push_back(all[next].record);
+        records.back().stats = read_row(row, all[next].format);
+        copy_to_device(all[next].row.device() + kNormOffset, &kSentinel, sizeof kSentinel);
+      }
+    }
+  }
+  session_->host_log.append(records);
+}
+
+void NpuLog::reserve(std::int64_t sites) {
+  const c10::DeviceGuard guard(device_);
+  pool_.reserve(sites);
+  pool_.sentinels();
+}
+
+}  // namespace msprobe::device::npu

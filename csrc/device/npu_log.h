@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of NPU tensors: rows on the device, a copy and one callback a forward, the host log.
+//
+//   stat()    takes a row, queues the reductions that write it
+//   commit()  queues, for all rows of this thread since its last commit: copy to the pinned mirror, a callback that reads the mirror
+//             and appends to the host log, a reset of the rows to the sentinel (so that what does not run is never reported)
+// In a capture the same goes into the graph and happens at every replay. Rows captured without a commit of their own (a graph of a
+// submodule) are read by this thread's next eager commit, or by drain().
+#pragma once
+
+#include <c10/core/Stream.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "device/device_log.h"
+#include "device/npu_rows.h"
+#include "device/npu_stats.h"
+#include "device/settings.h"
+
+namespace msprobe::device::npu {
+
+// One tensor that will be read from a row: at one time (eager) or at every replay (captured).
+struct Site {
+  log::Record record;  // without numbers
+  RowFormat format;
+  Row row;
+  aclmdlRI graph = nullptr;  // null: eager
+};
+
+class NpuLog final : public DeviceLog {
+ public:
+  NpuLog(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings);
+  ~NpuLog() override;
+
+  void stat(const at::Tensor& x, log::TagId tag) override;
+  void commit() override;
+  void drain() override;
+  void reserve(std::int64_t sites) override;
+
+ private:
+  struct PendingSite {
+    Site site;
+    c10::Stream stream;  // where the row is written
+  };
+  struct Thread {
+    std::vector<PendingSite> pending;
+    std::vector<Site> uncommitted;  // captured, in no captured commit: read by each eager commit of this thread
+    std::int64_t open_calls = 0;    // calls begun and not ended
+  };
+  struct Payload;  // of one callback
+
+  static void run_callback(void* payload) noexcept;
+  void queue_transfer(std::vector<Site> sites, bool captured, aclrtStream stream);
+  void join_streams(std::span<const PendingSite> pending, aclmdlRI graph, const c10::Stream& current) const;
+  std::vector<Site> take_for_commit(Thread& mine, aclmdlRI graph);
+  void drain_transient();
+  void drain_captured();
+
+  std::shared_ptr<log::Session> session_;
+  c10::Device device_;
+  Settings settings_;
+  RowPool pool_;
+  std::mutex mutex_;  // guards what follows; never held while waiting for the device, whose callbacks may want the GIL
+  std::map<std::thread::id, Thread> threads_;
+  std::vector<Site> captured_;                       // all ever captured, in order
+  std::vector<std::unique_ptr<Payload>> payloads_;   // of captured callbacks: graphs may replay as long as the process lives
+};
+
+}  // namespace msprobe::device::npu

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Announces the NPU to libmsprobe_ops.so when this library is loaded.
+#include <memory>
+#include <utility>
+
+#include "device/device_log.h"
+#include "device/npu_log.h"
+
+namespace msprobe::device::npu {
+namespace {
+
+const bool kRegistered = [] {
+  register_device(c10::DeviceType::PrivateUse1,
+                  [](std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings) {
+                    return std::make_unique<NpuLog>(std::move(session), device, settings);
+                  });
+  return true;
+}();
+
+}  // namespace
+}  // namespace msprobe::device::npu

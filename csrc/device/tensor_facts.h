@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a record keeps of a tensor besides its numbers.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "device/export.h"
+#include "log/record.h"
+#include "log/session.h"
+
+namespace msprobe::device {
+
+MSPROBE_API DType dtype_of(at::ScalarType type) noexcept;  // kUnknown for quantised and bit types
+
+// Tag, dtype and shape of x; numbers empty. Works for any layout and device.
+MSPROBE_API log::Record describe(const at::Tensor& x, log::TagId tag, log::Session& session);
+
+}  // namespace msprobe::device

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of dump.json: header, entries, nested arguments, records.
+#include "dump/dump_json.h"
+
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "dump/entries.h"
+#include "dump/json.h"
+#include "format/fields.h"
+
+namespace msprobe::dump {
+namespace {
+
+// One of the four numbers of a record. A value that is not finite is null under its own key and told under kSpecial.
+struct Number {
+  std::string_view key;
+  stats::Extreme value;  // kNone: null without more to say
+};
+
+stats::Extreme real(double value) {
+  stats::Extreme extreme;
+  extreme.kind = stats::Extreme::Kind::kReal;
+  extreme.real = value;
+  return extreme;
+}
+
+std::array<Number, 4> numbers_of(const stats::Stats& stats) {
+  if (stats.count == 0) {
+    return {{{field::kMax, {}}, {field::kMin, {}}, {field::kMean, {}}, {field::kNorm, {}}}};
+  }
+  return {{{field::kMax, stats.max}, {field::kMin, stats.min}, {field::kMean, real(stats.mean)}, {field::kNorm, real(stats.norm)}}};
+}
+
+bool is_not_finite(const stats::Extreme& value) {
+  return value.kind == stats::Extreme::Kind::kReal && !std::isfinite(value.real);
+}
+
+std::string_view special_word(double value) {
+  if (std::isnan(value)) {
+    return field::kNan;
+  }
+  return value > 0 ? field::kPosInf : field::kNegInf;
+}
+
+class Writer {
+ public:
+  Writer(const std::string& path, std::span<const log::Record> records, const log::Session& session)
+      : file_(path), records_(records), session_(session) {}
+
+  void header(const DumpHeader& header) {
+    text_ += "{\n ";
+    member(field::kTask, header.task);
+    text_ += ",\n ";
+    member(field::kLevel, header.level);
+    text_ += ",\n ";
+    member(field::kFramework, field::kFrameworkPytorch);
+    text_ += ",\n ";
+    key(field::kDumpDataDir);
+    text_ += "null,\n ";
+    key(field::kData);
+    text_ += '{';
+  }
+
+  void entry(const Entry& entry, bool first) {
+    text_ += first ? "\n  " : ",\n  ";
+    key(entry.name());
+    text_ += "{\n   ";
+    section(entry, log::Section::kInputArgs, field::kInputArgs, "[]");
+    text_ += ",\n   ";
+    section(entry, log::Section::kInputKwargs, field::kInputKwargs, "{}");
+    text_ += ",\n   ";
+    section(entry, log::Section::kOutput, field::kOutput, "[]");
+    text_ += ",\n   ";
+    key(field::kOrder);
+    text_ += '{';
+    member(field::kOrderFirst, entry.first);
+    text_ += ", ";
+    member(field::kOrderLast, entry.last);
+    text_ += "}}";
+    file_.write(text_);
+    text_.clear();
+  }
+
+  void finish() {
+    text_ += "\n }\n}\n";
+    file_.write(text_);
+    file_.commit();
+  }
+
+ private:
+  using Positions = std::vector<std::int64_t>;
+
+  void key(std::string_view name) {
+    append_json_string(text_, name);
+    text_ += ": ";
+  }
+  void member(std::string_view name, std::string_view value) {
+    key(name);
+    append_json_string(text_, value);
+  }
+  void member(std::string_view name, std::int64_t value) {
+    key(name);
+    append_json_number(text_, value);
+  }
+
+  const log::Record& record_at(std::int64_t position) const { return records_[static_cast<std::size_t>(position)]; }
+  const log::Tag& tag_at(std::int64_t position) const { return session_.tags[record_at(position).tag]; }
+
+  void section(const Entry& entry, log::Section which, std::string_view name, std::string_view empty) {
+    Positions positions;
+    for (const std::int64_t position : entry.records) {
+      if (tag_at(position).section == which) {
+        positions.push_back(position);
+      }
+    }
+    key(name);
+    if (positions.empty()) {
+      text_ += empty;
+    } else {
+      container(positions, 0);
+    }
+  }
+
+  // A sequence or mapping, `depth` path steps down. Members stand in the order of their first tensor; what holds no tensor has
+  // left no record, so sequences close up.
+  void container(const Positions& positions, std::size_t depth) {
+    std::vector<std::pair<const log::PathElement*, Positions>> members;
+    for (const std::int64_t position : positions) {
+      const log::PathElement& element = tag_at(position).path[depth];
+      auto found = members.begin();
+      while (found != members.end() && *found->first != element) {
+        ++found;
+      }
+      if (found == members.end()) {
+        members.emplace_back(&element, Positions{position});
+      } else {
+        found->second.push_back(position);
+      }
+    }
+    const bool mapping = members.front().first->is_key;
+    text_ += mapping ? '{' : '[';
+    for (const auto& [element, inside] : members) {
+      if (element != members.front().first) {
+        text_ += ", ";
+      }
+      if (mapping) {
+        key(element->text);
+      }
+      const bool leaf = tag_at(inside.front()).path.size() == depth + 1;
+      if (leaf) {
+        record(record_at(inside.front()));
+      } else {
+        container(inside, depth + 1);
+      }
+    }
+    text_ += mapping ? '}' : ']';
+  }
+
+  void record(const log::Record& record) {
+    text_ += '{';
+    member(field::kType, field::kTypeTensor);
+    text_ += ", ";
+    member(field::kDtype, dtype_name(record.dtype));
+    text_ += ", ";
+    key(field::kShape);
+    shape(session_.shapes[record.shape]);
+    const auto numbers = numbers_of(record.stats);
+    for (const Number& number : numbers) {
+      text_ += ", ";
+      key(number.key);
+      value(number.value);
+    }
+    special(numbers);
+    if (record.has_counts) {
+      counts(record.stats);
+    }
+    if (record.note != log::kNoNote) {
+      text_ += ", ";
+      member(field::kNote, session_.notes[record.note]);
+    }
+    text_ += '}';
+  }
+
+  void shape(const std::vector<std::int64_t>& sizes) {
+    text_ += '[';
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      text_ += i == 0 ? "" : ", ";
+      append_json_number(text_, sizes[i]);
+    }
+    text_ += ']';
+  }
+
+  void value(const stats::Extreme& value) {
+    if (value.kind == stats::Extreme::Kind::kNone || is_not_finite(value)) {
+      text_ += "null";
+    } else if (value.kind == stats::Extreme::Kind::kReal) {
+      append_json_number(text_, value.real);
+    } else if (value.kind == stats::Extreme::Kind::kSigned) {
+      append_json_number(text_, value.signed_int);
+    } else {
+      append_json_number(text_, value.unsigned_int);
+    }
+  }
+
+  void special(const std::array<Number, 4>& numbers) {
+    bool any = false;
+    for (const Number& number : numbers) {
+      if (!is_not_finite(number.value)) {
+        continue;
+      }
+      if (!any) {
+        text_ += ", ";
+        key(field::kSpecial);
+      }
+      text_ += any ? ", " : "{";
+      member(number.key, special_word(number.value.real));
+      any = true;
+    }
+    text_ += any ? "}" : "";
+  }
+
+  void counts(const stats::Stats& stats) {
+    text_ += ", ";
+    key(field::kCounts);
+    text_ += '{';
+    member(field::kCountNan, stats.nan);
+    text_ += ", ";
+    member(field::kCountPosInf, stats.pos_inf);
+    text_ += ", ";
+    member(field::kCountNegInf, stats.neg_inf);
+    text_ += ", ";
+    member(field::kCountZero, stats.zero);
+    text_ += '}';
+  }
+
+  AtomicFile file_;
+  std::string text_;  // of the entry at hand
+  std::span<const log::Record> records_;
+  const log::Session& session_;
+};
+
+}  // namespace
+
+std::int64_t write_dump_json(const std::string& path, const DumpHeader& header, std::span<const log::Record> records,
+                             const log::Session& session) {
+  if (const std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
+    create_folders(path.substr(0, slash));
+  }
+  const std::vector<Entry> entries = collect_entries(records, session.tags);
+  Writer writer(path, records, session);
+  writer.header(header);
+  for (const Entry& entry : entries) {
+    writer.entry(entry, &entry == &entries.front());
+  }
+  writer.finish();
+  return static_cast<std::int64_t>(entries.size());
+}
+
+}  // namespace msprobe::dump

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups records into calls.
+#include "dump/entries.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "format/fields.h"
+
+namespace msprobe::dump {
+namespace {
+
+struct CallsOfName {
+  std::int64_t started = 0;
+  std::vector<std::size_t> open;  // indices of entries, innermost last
+};
+
+// Kinds have separate name spaces: a module tree can hold a class called like an API.
+std::string name_key(const log::Tag& tag) {
+  return (tag.kind == log::EntryKind::kModule ? 'm' : 'a') + tag.name;
+}
+
+// True if the call already has this very place: then its opening tensor was lost (it did not run) and a new call began.
+bool has_place(const Entry& entry, const log::Tag& tag, std::span<const log::Record> records, const log::TagTable& tags) {
+  return std::any_of(entry.records.begin(), entry.records.end(), [&](std::int64_t position) {
+    const log::Tag& other = tags[records[static_cast<std::size_t>(position)].tag];
+    return other.section == tag.section && other.path == tag.path;
+  });
+}
+
+}  // namespace
+
+std::string Entry::name() const {
+  const std::string index = std::to_string(call_index);
+  const std::string forward(field::kForward);
+  return tag->kind == log::EntryKind::kModule ? tag->name + "." + forward + "." + index
+                                              : tag->name + "." + index + "." + forward;
+}
+
+std::vector<Entry> collect_entries(std::span<const log::Record> records, const log::TagTable& tags) {
+  std::vector<Entry> entries;
+  std::unordered_map<std::string, CallsOfName> calls;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto position = static_cast<std::int64_t>(i);
+    const log::Tag& tag = tags[records[i].tag];
+    CallsOfName& of_name = calls[name_key(tag)];
+    if (tag.opens_call || of_name.open.empty() || has_place(entries[of_name.open.back()], tag, records, tags)) {
+      of_name.open.push_back(entries.size());
+      entries.push_back(Entry{&tag, of_name.started++, position, position, {}});
+    }
+    Entry& entry = entries[of_name.open.back()];
+    entry.records.push_back(position);
+    entry.last = position;
+    if (tag.closes_call) {
+      of_name.open.pop_back();
+    }
+  }
+  return entries;
+}
+
+}  // namespace msprobe::dump

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every key and word of dump.json, spelled once: the writer, readers and tests take them from here (docs/formats.md).
+#pragma once
+
+#include <string_view>
+
+namespace msprobe::field {
+
+// --- the file
+inline constexpr std::string_view kTask = "task";
+inline constexpr std::string_view kLevel = "level";
+inline constexpr std::string_view kFramework = "framework";
+inline constexpr std::string_view kFrameworkPytorch = "pytorch";
+inline constexpr std::string_view kDumpDataDir = "dump_data_dir";
+inline constexpr std::string_view kData = "data";
+
+// --- an entry: one call of a module or of an API
+inline constexpr std::string_view kForward = "forward";
+inline constexpr std::string_view kInputArgs = "input_args";
+inline constexpr std::string_view kInputKwargs = "input_kwargs";
+inline constexpr std::string_view kOutput = "output";
+inline constexpr std::string_view kOrder = "Order";  // ours: positions of the first and last tensor in the step's execution
+inline constexpr std::string_view kOrderFirst = "first";
+inline constexpr std::string_view kOrderLast = "last";
+
+// --- a record: one tensor
+inline constexpr std::string_view kType = "type";
+inline constexpr std::string_view kTypeTensor = "torch.Tensor";
+inline constexpr std::string_view kDtype = "dtype";
+inline constexpr std::string_view kShape = "shape";
+inline constexpr std::string_view kMax = "Max";
+inline constexpr std::string_view kMin = "Min";
+inline constexpr std::string_view kMean = "Mean";
+inline constexpr std::string_view kNorm = "Norm";
+inline constexpr std::string_view kSpecial = "Special";  // ours: what kind of not-finite stands behind a null
+inline constexpr std::string_view kCounts = "Counts";    // ours
+inline constexpr std::string_view kNote = "Note";        // ours: why the numbers are missing or of another type
+inline constexpr std::string_view kCountNan = "nan";
+inline constexpr std::string_view kCountPosInf = "pos_inf";
+inline constexpr std::string_view kCountNegInf = "neg_inf";
+inline constexpr std::string_view kCountZero = "zero";
+
+// --- words under kSpecial. Never with a sign in front: a reader of the original format refuses text that starts with one.
+inline constexpr std::string_view kNan = "nan";
+inline constexpr std::string_view kPosInf = "pos_inf";
+inline constexpr std::string_view kNegInf = "neg_inf";
+
+}  // namespace msprobe::field

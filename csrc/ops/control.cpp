@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface for Python (ctypes): opening, stepping and closing dumpers. Every function may be called from any thread and
+// without the GIL; on failure it returns -1 (or 0 for a handle) and the reason is msprobe_error_text() of the same thread.
+#include <c10/core/Device.h>
+
+#include <exception>
+#include <string>
+
+#include "base/error.h"
+#include "device/export.h"
+#include "ops/dumper.h"
+
+namespace {
+
+struct LastError {
+  std::string text;
+  int errno_value = 0;
+};
+
+LastError& last_error() {
+  thread_local LastError error;
+  return error;
+}
+
+// Runs `work` and turns exceptions into the given result.
+template <class Result, class Work>
+Result guarded(Result failure, const Work& work) noexcept {
+  try {
+    return work();
+  } catch (const msprobe::FileError& error) {
+    last_error() = {error.what(), error.errno_value()};
+  } catch (const c10::Error& error) {
+    last_error() = {error.what_without_backtrace(), 0};
+  } catch (const std::exception& error) {
+    last_error() = {error.what(), 0};
+  }
+  return failure;
+}
+
+}  // namespace
+
+extern "C" {
+
+MSPROBE_API const char* msprobe_error_text() { return last_error().text.c_str(); }
+
+// errno of a file error, else 0.
+MSPROBE_API int msprobe_error_number() { return last_error().errno_value; }
+
+// The two switches are those of device/settings.h.
+MSPROBE_API std::int64_t msprobe_dumper_open(const char* task, const char* level, bool npu_copy_in_callback, bool npu_rows_by_copy) {
+  return guarded<std::int64_t>(0, [&] {
+    return msprobe::ops::open_dumper({task, level}, {npu_copy_in_callback, npu_rows_by_copy});
+  });
+}
+
+// Room for `sites` captured tensors on `device` ("npu:0"), made now because a capture may not be able to.
+MSPROBE_API int msprobe_dumper_reserve(std::int64_t handle, const char* device, std::int64_t sites) {
+  return guarded(-1, [&] {
+    if (auto* device_log = msprobe::ops::find_dumper(handle)->device_log(c10::Device(device))) {
+      device_log->reserve(sites);
+    }
+    return 0;
+  });
+}
+
+// Writes all records to `path` and forgets them. Returns the number of entries.
+MSPROBE_API std::int64_t msprobe_dumper_write(std::int64_t handle, const char* path) {
+  return guarded<std::int64_t>(-1, [&] { return msprobe::ops::find_dumper(handle)->write(path); });
+}
+
+MSPROBE_API int msprobe_dumper_discard(std::int64_t handle) {
+  return guarded(-1, [&] {
+    msprobe::ops::find_dumper(handle)->discard();
+    return 0;
+  });
+}
+
+MSPROBE_API int msprobe_dumper_close(std::int64_t handle) {
+  return guarded(-1, [&] {
+    msprobe::ops::close_dumper(handle);
+    return 0;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One AclGraphDumper's native half: its session and the logs of the devices its model uses. Operators find it by a number.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "device/device_log.h"
+#include "dump/dump_json.h"
+#include "log/session.h"
+
+namespace msprobe::ops {
+
+using Handle = std::int64_t;
+
+class Dumper {
+ public:
+  Dumper(dump::DumpHeader header, const device::Settings& settings);
+
+  // Null when the dumper is closed: operators in graphs captured before then do nothing.
+  device::DeviceLog* device_log(c10::Device device);
+
+  [[nodiscard]] log::Session& session() noexcept { return *session_; }
+
+  // Brings everything recorded to the host, writes it and forgets it. On failure the records stay for the next call.
+  std::int64_t write(const std::string& path);
+  void discard();
+  void close();
+
+ private:
+  void drain();
+
+  dump::DumpHeader header_;
+  device::Settings settings_;
+  std::shared_ptr<log::Session> session_;
+  std::mutex mutex_;  // guards logs_; the logs guard themselves
+  std::map<c10::Device, std::unique_ptr<device::DeviceLog>, bool (*)(const c10::Device&, const c10::Device&)> logs_;
+  std::mutex step_mutex_;  // one write or discard at a time
+};
+
+// Handles are positive and never used twice.
+Handle open_dumper(dump::DumpHeader header, const device::Settings& settings);
+std::shared_ptr<Dumper> find_dumper(Handle handle);  // throws Error on a number that open_dumper never gave
+void close_dumper(Handle handle);
+
+}  // namespace msprobe::ops

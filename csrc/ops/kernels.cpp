@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operators do when they run: find the dumper, then the log of the tensor's device.
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/library.h>
+
+#include <string_view>
+
+#include "ops/dumper.h"
+
+namespace msprobe::ops {
+namespace {
+
+void stat(const at::Tensor& x, const at::Tensor& /*token*/, std::int64_t handle, std::string_view tag) {
+  if (x.is_meta()) {
+    return;  // tracing with fake tensors: there are no numbers
+  }
+  const auto dumper = find_dumper(handle);
+  device::DeviceLog* device_log = dumper->device_log(x.device());
+  if (device_log == nullptr) {
+    return;
+  }
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;  // the reductions write with out=, which autograd would refuse
+  dumper->session().throw_background_error();
+  device_log->stat(x, dumper->session().tags.intern(tag));
+}
+
+void commit(const at::Tensor& token, std::int64_t handle) {
+  if (token.is_meta()) {
+    return;
+  }
+  const auto dumper = find_dumper(handle);
+  if (device::DeviceLog* device_log = dumper->device_log(token.device())) {
+    const at::AutoDispatchBelowADInplaceOrView below_autograd;
+    device_log->commit();
+  }
+}
+
+}  // namespace
+}  // namespace msprobe::ops
+
+// One kernel for every back end, sparse and quantised ones included: the device is looked up, not dispatched on, so that a tensor of a
+// kind without statistics is recorded as such and never fails the model.
+TORCH_LIBRARY_IMPL(msprobe, CompositeExplicitAutograd, m) {
+  m.impl("stat_", &msprobe::ops::stat);
+  m.impl("commit_", &msprobe::ops::commit);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators that msprobe puts into a graph, all schemas in one place.
+//
+// Common to all: `token` is a one-element tensor on the device of x whose content means nothing. Its declared mutation keeps the
+// operator in a compiled graph and in order; an operator without output and without mutation would be dropped in silence. The
+// memory of the results belongs to the dumper, which the operator finds by `handle`. x is never changed, nothing is returned, no
+// gradient passes: autograd, autocast and version counting are fallen through.
+#include <torch/library.h>
+
+TORCH_LIBRARY(msprobe, m) {
+  // Takes the statistics of x (any dtype, layout, strides, size; any device). `tag` says whose they are (csrc/log/tag.h).
+  // Allocates nothing on the CPU; on an NPU only what the reductions need as workspace.
+  m.def("stat_(Tensor x, Tensor(a!) token, int handle, str tag) -> ()", {at::Tag::pt2_compliant_tag});
+
+  // Ends a forward: brings what was recorded on this thread since the last commit to the host, in one transfer.
+  m.def("commit_(Tensor(a!) token, int handle) -> ()", {at::Tag::pt2_compliant_tag});
+}
+
+TORCH_LIBRARY_IMPL(msprobe, Autograd, m) {
+  m.impl("stat_", torch::CppFunction::makeFallthrough());
+  m.impl("commit_", torch::CppFunction::makeFallthrough());
+}
+
+TORCH_LIBRARY_IMPL(msprobe, ADInplaceOrView, m) {
+  m.impl("stat_", torch::CppFunction::makeFallthrough());
+  m.impl("commit_", torch::CppFunction::makeFallthrough());
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels for any CPU of the architecture: SSE2 on x86-64, NEON on aarch64.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "stats/kernels.h"
+#include "stats/partial.h"
+
+#define MSPROBE_SIMD_NAMESPACE baseline
+#define MSPROBE_SIMD_BYTES 16
+#define MSPROBE_SIMD_TARGET gnu::hot
+
+// In this order: each uses what stands above it.
+// clang-format off
+#include "stats/simd/lanes.inc.h"
+#include "stats/simd/ops_baseline.inc.h"
+#include "stats/simd/sources.inc.h"
+#include "stats/simd/narrow_kernels.inc.h"
+#include "stats/simd/wide_kernels.inc.h"
+#include "stats/simd/complex_kernels.inc.h"
+#include "stats/simd/table.inc.h"
+// clang-format on
+
+namespace msprobe::stats {
+
+constinit const KernelTable kBaselineKernels = baseline::make_table(Target::kBaseline, "baseline");
+
+}  // namespace msprobe::stats

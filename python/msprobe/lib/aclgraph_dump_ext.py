@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads the operators (libmsprobe_ops.so, and libmsprobe_npu.so where torch_npu is) and wraps their C interface.
+
+Importing this module raises ImportError with the reason and the remedy; nothing else of msprobe touches the libraries.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+_FOLDER = Path(__file__).parent
+_REBUILD = "rebuild with `pip install --no-build-isolation .` (or `python3 setup.py bdist_wheel --include-mod=aclgraph_dump`)"
+
+
+def _release(version: str) -> str:
+    """The part of a version that decides about binary compatibility: "2.13.0+cpu" -> "2.13.0"."""
+    return version.split("+", 1)[0]
+
+
+def _load(name: str) -> ctypes.CDLL:
+    path = _FOLDER / name
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ImportError(f"{path} cannot be loaded: {error}; {_REBUILD}") from error
+
+
+def _load_ops() -> ctypes.CDLL:
+    info_path = _FOLDER / "build_info.json"
+    if not info_path.is_file():
+        raise ImportError(f"this msprobe was built without its operators ({info_path} is missing); {_REBUILD}")
+    built_for = json.loads(info_path.read_text())["torch"]
+    if _release(built_for) != _release(torch.__version__):
+        raise ImportError(f"its operators were built for torch {built_for}, but torch {torch.__version__} is running; {_REBUILD}")
+    ops = _load("libmsprobe_ops.so")
+    ops.msprobe_error_text.restype = ctypes.c_char_p
+    ops.msprobe_error_text.argtypes = []
+    ops.msprobe_error_number.restype = ctypes.c_int
+    ops.msprobe_error_number.argtypes = []
+    ops.msprobe_dumper_open.restype = ctypes.c_int64
+    ops.msprobe_dumper_open.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_bool, ctypes.c_bool]
+    ops.msprobe_dumper_reserve.restype = ctypes.c_int
+    ops.msprobe_dumper_reserve.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
+    ops.msprobe_dumper_write.restype = ctypes.c_int64
+    ops.msprobe_dumper_write.argtypes = [ctypes.c_int64, ctypes.c_char_p]
+    ops.msprobe_dumper_discard.restype = ctypes.c_int
+    ops.msprobe_dumper_discard.argtypes = [ctypes.c_int64]
+    ops.msprobe_dumper_close.restype = ctypes.c_int
+    ops.msprobe_dumper_close.argtypes = [ctypes.c_int64]
+    return ops
+
+
+_OPS = _load_ops()
+_npu_loaded = False
+
+
+def load_npu() -> None:
+    """Loads the NPU's half once torch_npu is imported; without torch_npu this does nothing.
+
+    Raises ImportError if torch_npu is there but msprobe was built without it or for another version.
+    """
+    global _npu_loaded  # a cache: the dynamic loader keeps libraries for the process anyway
+    torch_npu = sys.modules.get("torch_npu")
+    if _npu_loaded or torch_npu is None:
+        return
+    built_for = json.loads((_FOLDER / "build_info.json").read_text())["torch_npu"]
+    if not built_for:
+        raise ImportError(f"msprobe was built without torch_npu, but torch_npu {torch_npu.__version__} is running; {_REBUILD}")
+    if _release(built_for) != _release(torch_npu.__version__):
+        raise ImportError(f"msprobe was built for torch_npu {built_for}, but torch_npu {torch_npu.__version__} is running; {_REBUILD}")
+    _load("libmsprobe_npu.so")
+    _npu_loaded = True
+
+
+def _raise_last_error() -> None:
+    text = _OPS.msprobe_error_text().decode("utf-8", "replace")
+    number = _OPS.msprobe_error_number()
+    if number:
+        raise OSError(number, text)
+    raise RuntimeError(text)
+
+
+def open_dumper(task: str, level: str, *, npu_copy_in_callback: bool = False, npu_rows_by_copy: bool = False) -> int:
+    """A new dumper's handle: positive, never used twice in a process. Task and level stand in its dump.json."""
+    handle: int = _OPS.msprobe_dumper_open(task.encode(), level.encode(), npu_copy_in_callback, npu_rows_by_copy)
+    if handle == 0:
+        _raise_last_error()
+    return handle
+
+
+def reserve(handle: int, device: torch.device, sites: int) -> None:
+    """Makes room for `sites` captured tensors on `device`."""
+    if _OPS.msprobe_dumper_reserve(handle, str(device).encode(), sites) != 0:
+        _raise_last_error()
+
+
+def write(handle: int, path: str) -> int:
+    """Waits for the devices, writes all records to `path` and forgets them. Returns the number of entries.
+
+    On failure (OSError for a file, RuntimeError otherwise) no file is left behind and the records stay for the next call.
+    """
+    entries: int = _OPS.msprobe_dumper_write(handle, path.encode("utf-8", "surrogateescape"))
+    if entries < 0:
+        _raise_last_error()
+    return entries
+
+
+def discard(handle: int) -> None:
+    """Waits for the devices and forgets all records."""
+    if _OPS.msprobe_dumper_discard(handle) != 0:
+        _raise_last_error()
+
+
+def close(handle: int) -> None:
+    """Takes no more records under this handle. Graphs captured under it stay valid."""
+    if _OPS.msprobe_dumper_close(handle) != 0:
+        _raise_last_error()

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Typed wrappers of msprobe's operators; nothing else calls `torch.ops.msprobe`."""
+
+from __future__ import annotations
+
+import torch
+
+from msprobe.lib import aclgraph_dump_ext  # registers the operators
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _token(handle: int, device: torch.device) -> torch.Tensor:
+    """The one-element tensor whose declared mutation keeps operators in a traced graph; one for each dumper and device.
+
+    It must not be made inside a trace (then the operators are dropped), nor be an inference tensor (autograd refuses those).
+    """
+    key = (handle, device)
+    token = _tokens.get(key)
+    if token is None:
+        if device.type == "npu":
+            aclgraph_dump_ext.load_npu()
+        with torch.inference_mode(False), torch.no_grad():
+            token = torch.zeros(1, dtype=torch.uint8, device=device)
+        _tokens[key] = token
+    return token
+
+
+_tokens: dict[tuple[int, torch.device], torch.Tensor] = {}  # a cache: contents mean nothing
+
+
+def stat(x: torch.Tensor, handle: int, tag: str) -> None:
+    """Records the statistics of x under `tag` (csrc/log/tag.h): any shape, dtype, layout and device. x is not changed."""
+    torch.ops.msprobe.stat_(x, _token(handle, x.device), handle, tag)
+
+
+def commit(handle: int, device: torch.device) -> None:
+    """Ends a forward on `device`: what this thread has recorded goes to the host log, at every replay if this is captured."""
+    torch.ops.msprobe.commit_(_token(handle, device), handle)
+
+
+def prepare(handle: int, device: torch.device, sites: int) -> None:
+    """Makes the token of a device and room for `sites` captured tensors, before a capture or trace begins."""
+    _token(handle, device)
+    aclgraph_dump_ext.reserve(handle, device, sites)

@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captured graphs: capture, replays, several graphs, submodules, side streams, graphed callables, threads."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from expect import Calls, assert_dump, expected, module_calls
+from models import Transformer, mlp
+from torch import nn
+
+from msprobe.pytorch import AclGraphDumper
+
+ReadDump = Callable[[int], dict[str, Any]]
+MakeConfig = Callable[..., Path]
+
+NPU = torch.device("npu:0")
+
+
+@pytest.fixture(autouse=True)
+def without_gradients() -> Any:
+    with torch.no_grad():
+        yield
+
+
+@pytest.fixture(params=[{}, {"transfer": "callback"}, {"rows": "copy"}], ids=["default", "callback", "copy"])
+def npu_settings(request: pytest.FixtureRequest) -> dict[str, str]:
+    settings: dict[str, str] = request.param
+    return settings
+
+
+def capture(model: nn.Module, *inputs: torch.Tensor) -> tuple[torch.npu.NPUGraph, Any]:
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph):
+        output = model(*inputs)
+    return graph, output
+
+
+@pytest.mark.parametrize("level", ["L0", "L1", "mix"])
+def test_each_replay_is_one_step(
+    make_config: MakeConfig, read_dump: ReadDump, level: str, npu_settings: dict[str, str]
+) -> None:
+    model = Transformer().to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.zeros(2, 5, dtype=torch.long, device=NPU)
+    model(static)  # whatever torch makes at first use is made before the capture
+    batches = [torch.randint(0, 30, (2, 5)).to(NPU) for _ in range(3)]
+    with AclGraphDumper(make_config(level=level, npu=npu_settings)) as dumper:
+        dumper.start(model)
+        graph, output = capture(model, static)
+        for batch in batches:
+            static.copy_(batch)
+            graph.replay()
+            dumper.step()
+            assert torch.equal(output["logits"], bare(batch)["logits"])
+    for step, batch in enumerate(batches):
+        assert_dump(read_dump(step), expected(bare, level, lambda m, batch=batch: m(batch)), NPU)
+
+
+@pytest.mark.parametrize("level", ["L0", "mix"])
+def test_several_replays_before_one_step(
+    make_config: MakeConfig, read_dump: ReadDump, level: str, npu_settings: dict[str, str]
+) -> None:
+    model = Transformer().to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.zeros(1, 4, dtype=torch.long, device=NPU)
+    batches = [torch.randint(0, 30, (1, 4)).to(NPU) for _ in range(5)]
+    with AclGraphDumper(make_config(level=level, npu=npu_settings)) as dumper:
+        dumper.start(model)
+        graph, _ = capture(model, static)
+        for batch in batches:
+            static.copy_(batch)
+            graph.replay()
+        dumper.step()
+        dumper.step()
+    assert_dump(read_dump(0), expected(bare, level, lambda m: [m(batch) for batch in batches]), NPU)
+    assert read_dump(1)["data"] == {}
+
+
+def test_several_graphs_of_one_model_interleaved(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = Transformer().to(NPU)
+    bare = copy.deepcopy(model)
+    statics = [torch.zeros(size, 4, dtype=torch.long, device=NPU) for size in (1, 2, 4)]
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        first, _ = capture(model, statics[0])
+        graphs = [first]
+        for static in statics[1:]:
+            graph = torch.npu.NPUGraph()
+            with torch.npu.graph(graph, pool=first.pool()):
+                model(static)
+            graphs.append(graph)
+        ran = []
+        for which in (0, 2, 1, 1, 0, 2):
+            batch = torch.randint(0, 30, statics[which].shape).to(NPU)
+            statics[which].copy_(batch)
+            graphs[which].replay()
+            ran.append(batch)
+        dumper.step()
+    assert_dump(read_dump(0), expected(bare, "L0", lambda m: [m(batch) for batch in ran]), NPU)
+
+
+def test_eager_calls_and_replays_stay_in_order(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = mlp().to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.zeros(2, 8, device=NPU)
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        graph, _ = capture(model, static)
+        inputs = [torch.full((2, 8), float(i), device=NPU) for i in range(6)]
+        for index, x in enumerate(inputs):
+            if index % 2:
+                model(x)
+            else:
+                static.copy_(x)
+                graph.replay()
+        dumper.step()
+    assert_dump(read_dump(0), expected(bare, "L0", lambda m: [m(x) for x in inputs]), NPU)
+
+
+class CalledThreeTimes(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(3):
+            x = self.linear(x)
+        return x
+
+
+def test_a_module_called_several_times(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = CalledThreeTimes().to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.ones(2, 8, device=NPU)
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        graph, _ = capture(model, static)
+        graph.replay()
+        graph.replay()
+        dumper.step()
+    assert_dump(read_dump(0), expected(bare, "L0", lambda m: (m(static), m(static))), NPU)
+
+
+def test_a_graph_of_a_submodule_only(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = Transformer().to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.randn(1, 4, 16).to(NPU)
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        graph, _ = capture(model.blocks[0], static)
+        for step in range(2):
+            static.fill_(step + 1)
+            graph.replay()
+            dumper.step()
+    for step in range(2):
+        calls = Calls()
+        with module_calls(bare, calls):
+            bare.blocks[0](torch.full_like(static, step + 1))
+        assert_dump(read_dump(step), calls.entries, NPU)
+
+
+class GraphedInside(nn.Module):
+    """Replays a captured graph of its first part inside an eager forward, as a compiled inner module does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = mlp()
+        self.second = nn.Linear(8, 4)
+        self.graph: torch.npu.NPUGraph | None = None
+        self.static = torch.zeros(2, 8, device=NPU)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.static.copy_(x)
+        if self.graph is None:
+            self.graph, self.inner = capture(self.first, self.static)
+        self.graph.replay()
+        return self.second(self.inner)
+
+
+def test_a_graph_replayed_inside_an_eager_forward(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = GraphedInside().to(NPU)
+    first, second = copy.deepcopy(model.first), copy.deepcopy(model.second)
+    inputs = [torch.full((2, 8), float(i + 1), device=NPU) for i in range(4)]
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        for x in inputs:
+            model(x)
+        dumper.step()
+    data = read_dump(0)["data"]
+    assert len(data) == 6 * len(inputs)
+    for index, x in enumerate(inputs):
+        middle = first(x)
+        assert data[f"Module.first.Sequential.forward.{index}"]["output"][0]["Max"] == middle.max().item()
+        assert data[f"Module.second.Linear.forward.{index}"]["output"][0]["Max"] == second(middle).max().item()
+        place = [list(data).index(f"Module.{name}.forward.{index}") for name in ("__root__.GraphedInside", "first.Sequential", "second.Linear")]
+        assert place == sorted(place)
+
+
+class ForksAStream(nn.Module):
+    """Runs one of two branches on a side stream; `joins` says whether it waits for it itself."""
+
+    def __init__(self, side: torch.npu.Stream, joins: bool) -> None:
+        super().__init__()
+        self.left, self.right = nn.Linear(8, 8), nn.Linear(8, 8)
+        self.side, self.joins = side, joins
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        current = torch.npu.current_stream()
+        self.side.wait_stream(current)
+        with torch.npu.stream(self.side):
+            right = self.right(x)
+        left = self.left(x)
+        if self.joins:
+            current.wait_stream(self.side)
+        return left, right
+
+
+@pytest.mark.parametrize("joins", [True, False])
+@pytest.mark.parametrize("captured", [True, False])
+def test_side_streams(make_config: MakeConfig, read_dump: ReadDump, joins: bool, captured: bool) -> None:
+    side = torch.npu.Stream()
+    model = ForksAStream(side, joins).to(NPU)
+    left, right = copy.deepcopy(model.left), copy.deepcopy(model.right)
+    static = torch.zeros(2, 8, device=NPU)
+    torch.npu.synchronize()
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        graph = torch.npu.NPUGraph()
+        if captured:
+            with torch.npu.graph(graph):
+                model(static)
+                torch.npu.current_stream().wait_stream(side)
+        values = [1.0, 2.0, 3.0]
+        for value in values:
+            static.fill_(value)
+            if captured:
+                graph.replay()
+            else:
+                model(static)
+                torch.npu.current_stream().wait_stream(side)
+        dumper.step()
+    data = read_dump(0)["data"]
+    assert len(data) == 3 * len(values)
+    for index, value in enumerate(values):
+        x = torch.full((2, 8), value, device=NPU)
+        assert data[f"Module.left.Linear.forward.{index}"]["output"][0]["Max"] == left(x).max().item()
+        assert data[f"Module.right.Linear.forward.{index}"]["output"][0]["Max"] == right(x).max().item()
+
+
+def test_graphed_callables(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = mlp().to(NPU)
+    bare = copy.deepcopy(model)
+    with torch.enable_grad(), AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        sample = torch.randn(2, 8).to(NPU).requires_grad_()
+        graphed = torch.npu.make_graphed_callables(model, (sample,))
+        dumper.step(dump=False)  # the warm-up runs
+        for _ in range(2):
+            x = torch.randn(2, 8).to(NPU).requires_grad_()
+            y = x.detach().clone().requires_grad_()
+            for parameter in (*model.parameters(), *bare.parameters()):
+                parameter.grad = None
+            graphed(x).pow(2).sum().backward()
+            bare(y).pow(2).sum().backward()
+            assert torch.equal(x.grad, y.grad)  # type: ignore[arg-type]
+            for ours, theirs in zip(model.parameters(), bare.parameters(), strict=True):
+                assert torch.equal(ours.grad, theirs.grad)  # type: ignore[arg-type]
+            dumper.step()
+            wanted = expected(bare, "L0", lambda m, y=y: m(y))
+            assert_dump(read_dump(dumper.step_id - 1), wanted, NPU)
+
+
+def test_step_in_a_capture_is_an_error_and_spoils_nothing(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = mlp().to(NPU)
+    static = torch.ones(2, 8, device=NPU)
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        graph = torch.npu.NPUGraph()
+        with torch.npu.graph(graph):
+            model(static)
+            with pytest.raises(RuntimeError, match="must not be called while a graph is being captured"):
+                dumper.step()
+        graph.replay()
+        dumper.step()
+    assert len(read_dump(0)["data"]) == 4
+
+
+def test_a_capture_that_fails_is_tried_again(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = mlp().to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.ones(2, 8, device=NPU)
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        graph = torch.npu.NPUGraph()
+        with pytest.raises(ZeroDivisionError), torch.npu.graph(graph):
+            model[0](static)
+            raise ZeroDivisionError
+        graph, _ = capture(model, static)
+        graph.replay()
+        dumper.step()
+    assert_dump(read_dump(0), expected(bare, "L0", lambda m: m(static)), NPU)
+
+
+def test_graphs_stay_valid_after_close_and_without_the_dumper(make_config: MakeConfig, tmp_path: Path) -> None:
+    model = mlp().to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.ones(2, 8, device=NPU)
+    dumper = AclGraphDumper(make_config())
+    dumper.start(model)
+    graph, output = capture(model, static)
+    dumper.close()
+    del dumper
+    gc.collect()
+    for value in (2.0, 3.0):
+        static.fill_(value)
+        graph.replay()
+        torch.npu.synchronize()
+        assert torch.equal(output, bare(static))
+    assert not list((tmp_path / "dumps").rglob("dump.json"))
+
+
+def test_a_destroyed_graph_takes_nothing_with_it(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = mlp().to(NPU)
+    static = torch.ones(2, 8, device=NPU)
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        for _ in range(3):
+            graph, output = capture(model, static)
+            graph.replay()
+            del graph, output
+            gc.collect()
+        dumper.step()
+    assert len(read_dump(0)["data"]) == 3 * 4
+
+
+def test_more_sites_than_were_reserved(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = CalledThreeTimes().to(NPU)
+    static = torch.ones(2, 8, device=NPU)
+    calls = 400
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        graph = torch.npu.NPUGraph()
+        with torch.npu.graph(graph):
+            for _ in range(calls):
+                model(static)
+        graph.replay()
+        dumper.step()
+    assert len(read_dump(0)["data"]) == calls * 4
+
+
+def test_many_uncommitted_eager_records(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = mlp().to(NPU)
+    x = torch.ones(2, 8, device=NPU)
+    calls = 3000
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        for _ in range(calls):
+            model[1](x)
+        dumper.step()
+    data = read_dump(0)["data"]
+    assert len(data) == calls
+    assert all(entry["output"][0]["Max"] == 1.0 for entry in data.values())
+
+
+def test_threads_that_capture_and_replay_at_the_same_time(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = mlp().to(NPU)
+    bare = copy.deepcopy(model)
+    torch.npu.synchronize()
+    barrier = threading.Barrier(2)
+    failures: list[BaseException] = []
+
+    def work(first_value: int) -> None:
+        try:
+            with torch.no_grad(), torch.npu.stream(torch.npu.Stream()):
+                static = torch.zeros(2, 8, device=NPU)
+                torch.npu.current_stream().synchronize()
+                barrier.wait()
+                graph = torch.npu.NPUGraph()
+                graph.capture_begin(capture_error_mode="thread_local")
+                model(static)
+                graph.capture_end()
+                for value in range(first_value, first_value + 10):
+                    static.fill_(float(value))
+                    graph.replay()
+                torch.npu.current_stream().synchronize()
+        except BaseException as error:
+            failures.append(error)
+
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        threads = [threading.Thread(target=work, args=(start,)) for start in (0, 100)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures, failures
+        dumper.step()
+    data = read_dump(0)["data"]
+    assert len(data) == 2 * 10 * 4
+    seen = []
+    for index in range(20):
+        entry = data[f"Module.__root__.Sequential.forward.{index}"]
+        value = entry["input_args"][0]["Max"]
+        seen.append(value)
+        assert entry["output"][0]["Max"] == bare(torch.full((2, 8), value, device=NPU)).max().item()
+        assert entry["Order"]["last"] - entry["Order"]["first"] == 7
+    assert [v for v in seen if v < 50] == [float(i) for i in range(10)]
+    assert [v for v in seen if v >= 50] == [float(i) for i in range(100, 110)]

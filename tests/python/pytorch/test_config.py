@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""config.json: defaults, every rule, and messages that name the key, the value and what is allowed."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import msprobe
+from msprobe.pytorch import AclGraphDumper
+from msprobe.pytorch.config import ConfigError, read_config
+
+
+def write(tmp_path: Path, content: Any) -> Path:
+    path = tmp_path / "config.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_defaults(tmp_path: Path) -> None:
+    config = read_config(write(tmp_path, {"dump_path": str(tmp_path / "d")}))
+    assert config.task == "statistics"
+    assert config.level == "L0"
+    assert config.ranks == frozenset()
+    assert config.keywords == ()
+    assert config.dump_path == str(tmp_path / "d")
+    assert not config.npu_copy_in_callback
+    assert not config.npu_rows_by_copy
+
+
+def test_everything_set(tmp_path: Path) -> None:
+    config = read_config(
+        write(
+            tmp_path,
+            {
+                "task": "statistics",
+                "dump_path": "./L0_dump",
+                "rank": [0, "2-4", 9],
+                "level": "mix",
+                "statistics": {"list": ["Linear", "attention"]},
+                "npu": {"transfer": "callback", "rows": "copy"},
+            },
+        )
+    )
+    assert config.ranks == {0, 2, 3, 4, 9}
+    assert config.modules and config.apis
+    assert config.keywords == ("linear", "attention")
+    assert config.dump_path == os.path.abspath("./L0_dump")
+    assert config.npu_copy_in_callback and config.npu_rows_by_copy
+    assert config.wants("Module.0.LINEAR") and not config.wants("Module.0.ReLU")
+
+
+def test_none_reads_the_packaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packaged = json.loads((Path(msprobe.__file__).parent / "config.json").read_text())
+    monkeypatch.chdir(tmp_path)
+    assert read_config(None).dump_path == os.path.abspath(packaged["dump_path"])
+    AclGraphDumper()
+    assert Path(packaged["dump_path"]).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "key 'dump_path' is missing"),
+        ({"dump_path": 3}, "key 'dump_path': must be the path of a folder, got 3"),
+        ({"dump_path": " "}, "key 'dump_path': must be the path of a folder, got \" \""),
+        ({"dump_path": "d", "task": "tensors"}, "key 'task': must be 'statistics', got \"tensors\""),
+        ({"dump_path": "d", "task": None}, "key 'task': must be 'statistics', got null"),
+        ({"dump_path": "d", "level": "L2"}, "key 'level': must be 'L0' or 'L1' or 'mix', got \"L2\""),
+        ({"dump_path": "d", "level": ["L0"]}, "key 'level': must be 'L0' or 'L1' or 'mix', got [\"L0\"]"),
+        ({"dump_path": "d", "rank": 0}, "key 'rank': must be a list of ranks (ints from 0) and ranges (\"start-end\", both included), got 0"),
+        ({"dump_path": "d", "rank": [-1]}, "key 'rank': must be a list of ranks"),
+        ({"dump_path": "d", "rank": [True]}, "key 'rank': must be a list of ranks"),
+        ({"dump_path": "d", "rank": [1.0]}, "key 'rank': must be a list of ranks"),
+        ({"dump_path": "d", "rank": ["3"]}, "got \"3\""),
+        ({"dump_path": "d", "rank": ["3-"]}, "got \"3-\""),
+        ({"dump_path": "d", "rank": ["4-3"]}, "a range must not run backwards"),
+        ({"dump_path": "d", "rank": ["0-99999999999"]}, "nor hold more than"),
+        ({"dump_path": "d", "statistics": []}, "key 'statistics': must be a JSON object, got []"),
+        ({"dump_path": "d", "statistics": {"list": "linear"}}, "key 'statistics.list': must be a list of words"),
+        ({"dump_path": "d", "statistics": {"list": [1]}}, "key 'statistics.list': must be a list of words that occur in module or API names, got 1"),
+        ({"dump_path": "d", "statistics": {"list": [""]}}, "key 'statistics.list'"),
+        ({"dump_path": "d", "npu": {"transfer": "x"}}, "key 'npu.transfer': must be 'captured' or 'callback', got \"x\""),
+        ([], "must hold one JSON object"),
+        ("", "line 1, column 1: not valid JSON"),
+        ('{"dump_path": "d",\n  "level": L0}', "line 2, column 12: not valid JSON"),
+        ('{"dump_path": "d"', "line 1, column 18: not valid JSON"),
+        ("[" * 100000, "nested too deeply"),
+    ],
+)
+def test_bad_values(tmp_path: Path, content: Any, message: str) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+
+
+def test_bytes_that_are_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(b'{"dump_path": "\xff"}')
+    with pytest.raises(ConfigError, match="must be UTF-8 text: byte 15 is not"):
+        read_config(path)
+
+
+def test_a_byte_order_mark_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps({"dump_path": "d"}).encode())
+    assert read_config(path).dump_path == os.path.abspath("d")
+
+
+def test_unknown_keys_warn_once(tmp_path: Path) -> None:
+    path = write(tmp_path, {"dump_path": "d", "dumppath": "e", "statistics": {"lists": []}})
+    with pytest.warns(UserWarning) as caught:
+        read_config(path)
+    texts = [str(warning.message) for warning in caught]
+    assert len(texts) == 2
+    assert "key 'dumppath' is unknown and does nothing; known are: dump_path" in texts[0]
+    assert "key 'statistics.lists' is unknown" in texts[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_config(path)
+
+
+def test_a_missing_file_and_a_wrong_type(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no_such.json"):
+        read_config(tmp_path / "no_such.json")
+    with pytest.raises(TypeError, match="config_path must be a path or None, got dict"):
+        read_config({})  # type: ignore[arg-type]
+
+
+def test_a_dump_path_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="dump_path cannot be made: Not a directory") as caught:
+        AclGraphDumper(write(tmp_path, {"dump_path": str(tmp_path / "file" / "dumps")}))
+    assert caught.value.filename == str(tmp_path / "file" / "dumps")
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.integers(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
+def test_any_json_gives_a_config_or_a_config_error(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
+    path = tmp_path_factory.mktemp("any") / "config.json"
+    for whole in (content, {"dump_path": "d", "rank": content}, {"dump_path": "d", "statistics": {"list": content}}, {"dump_path": content}):
+        path.write_text(json.dumps(whole))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                read_config(path)
+            except ConfigError as error:
+                assert str(path) in str(error)
