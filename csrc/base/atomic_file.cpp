@@ -31,7 +31,7 @@ std::string temporary_name(const std::string& path) {
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
   fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode);
   if (fd_ < 0) {
-    throw FileError("create", path_, errno);
+    fail_file("create", path_, errno);
   }
   buffer_.reserve(kBufferBytes);
 }
@@ -66,7 +66,7 @@ void AtomicFile::write_all(const char* data, std::size_t size) {
       if (errno == EINTR) {
         continue;
       }
-      throw FileError("write", path_, errno);
+      fail_file("write", path_, errno);
     }
     data += written;
     size -= static_cast<std::size_t>(written);
@@ -80,12 +80,12 @@ void AtomicFile::commit() {
   if (closed != 0) {
     const int reason = errno;
     unlink(temporary_.c_str());
-    throw FileError("write", path_, reason);
+    fail_file("write", path_, reason);
   }
   if (rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int reason = errno;
     unlink(temporary_.c_str());
-    throw FileError("write", path_, reason);
+    fail_file("write", path_, reason);
   }
 }
 
@@ -94,12 +94,12 @@ void create_folders(const std::string& path) {
     const std::string prefix = path.substr(0, end);
     if (mkdir(prefix.c_str(), kFolderMode) != 0) {
       const int reason = errno;
-      struct stat info {};
+      struct stat info{};
       if (stat(prefix.c_str(), &info) != 0) {
-        throw FileError("create folder", prefix, reason);
+        fail_file("create folder", prefix, reason);
       }
       if (!S_ISDIR(info.st_mode)) {
-        throw FileError("create folder", prefix, ENOTDIR);
+        fail_file("create folder", prefix, ENOTDIR);
       }
     }
     if (end == std::string::npos) {

@@ -10,4 +10,8 @@ FileError::FileError(const std::string& action, const std::string& path, int err
     : Error("cannot " + action + " '" + path + "': " + std::generic_category().message(errno_value)),
       errno_value_(errno_value) {}
 
+void fail_file(const std::string& action, const std::string& path, int errno_value) {
+  throw FileError(action, path, errno_value);
+}
+
 }  // namespace msprobe

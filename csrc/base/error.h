@@ -31,4 +31,6 @@ template <class... Parts>
   throw Error(text.str());
 }
 
+[[noreturn]] void fail_file(const std::string& action, const std::string& path, int errno_value);
+
 }  // namespace msprobe

@@ -33,7 +33,8 @@ struct Range {
 std::vector<Range> ranges_of(std::span<const Site> sites) {
   std::vector<Range> ranges;
   for (const Site& site : sites) {
-    if (!ranges.empty() && ranges.back().block == site.row.block && ranges.back().first + ranges.back().rows == site.row.index) {
+    if (!ranges.empty() && ranges.back().block == site.row.block &&
+        ranges.back().first + ranges.back().rows == site.row.index) {
       ++ranges.back().rows;
     } else {
       ranges.push_back({site.row.block, site.row.index, 1});
@@ -47,7 +48,8 @@ std::size_t bytes_of(const Range& range) { return static_cast<std::size_t>(range
 void queue_reset(const Range& range, const std::byte* sentinels, aclrtStream stream) {
   for (std::int64_t done = 0; done < range.rows; done += RowPool::kSentinelRows) {
     const std::int64_t rows = std::min(range.rows - done, RowPool::kSentinelRows);
-    queue_copy_on_device(range.block->device_row(range.first + done), sentinels, static_cast<std::size_t>(rows) * kRowBytes, stream);
+    queue_copy_on_device(range.block->device_row(range.first + done), sentinels, static_cast<std::size_t>(rows) * kRowBytes,
+                         stream);
   }
 }
 
@@ -79,7 +81,7 @@ void release_transient(std::span<const Site> sites) {
 struct NpuLog::Payload {
   std::shared_ptr<log::Session> session;
   std::vector<Site> sites;
-  bool captured = false;       // runs at every replay; else once, and frees itself
+  bool captured = false;                // runs at every replay; else once, and frees itself
   aclrtContext copy_context = nullptr;  // set: the callback copies the rows itself, in this context
 };
 
@@ -166,8 +168,7 @@ std::vector<Site> NpuLog::take_for_commit(Thread& mine, aclmdlRI graph) {
 
 void NpuLog::commit() {
   const c10::DeviceGuard guard(device_);
-  aclrtStream stream = current_stream();
-  aclmdlRI graph = capturing(stream);
+  aclmdlRI graph = capturing(current_stream());
   std::vector<Site> sites;
   std::vector<PendingSite> streams;
   {
@@ -181,7 +182,7 @@ void NpuLog::commit() {
     return;
   }
   join_streams(streams, graph, torch_stream(device_));
-  queue_transfer(std::move(sites), graph != nullptr, stream);
+  queue_transfer(std::move(sites), graph != nullptr, current_stream_for_work());
 }
 
 void NpuLog::queue_transfer(std::vector<Site> sites, bool captured, aclrtStream stream) {

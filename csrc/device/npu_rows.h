@@ -35,7 +35,7 @@ struct RowBlock {
   std::byte* device = nullptr;
   std::byte* host = nullptr;  // pinned, same layout
   std::int64_t capacity = 0;
-  std::int64_t used = 0;                      // guarded by the pool
+  std::int64_t used = 0;                     // guarded by the pool
   std::atomic<std::int64_t> outstanding{0};  // transient rows handed out and not yet read
 
   [[nodiscard]] std::byte* device_row(std::int64_t index) const { return device + static_cast<std::size_t>(index) * kRowBytes; }
@@ -61,7 +61,9 @@ class RowPool {
 
   // Rows of eager calls: used once, free again when the callback has read them (release()).
   Row take_transient();
-  static void release(RowBlock& block, std::int64_t rows) noexcept { block.outstanding.fetch_sub(rows, std::memory_order_acq_rel); }
+  static void release(RowBlock& block, std::int64_t rows) noexcept {
+    block.outstanding.fetch_sub(rows, std::memory_order_acq_rel);
+  }
 
   // Device memory with kSentinelRows rows of sentinels, the source of resets.
   const std::byte* sentinels();

@@ -22,12 +22,16 @@ void check(aclError code, const char* call) {
   const char* text = aclGetRecentErrMsg();
   std::string advice;
   if (code == kStreamSubscribed) {
-    advice = "; the stream has a callback subscription of its own (torch_npu.npu._subscribe_report): run the model on another stream";
+    advice =
+        "; the stream has a callback subscription of its own (torch_npu.npu._subscribe_report): run the model on another "
+        "stream";
   }
   fail("msprobe: ", call, " failed with code ", code, advice, text != nullptr && *text != '\0' ? std::string(": ") + text : "");
 }
 
-aclrtStream current_stream() { return c10_npu::getCurrentNPUStream().stream(); }
+aclrtStream current_stream() { return c10_npu::getCurrentNPUStream().stream(false); }
+
+aclrtStream current_stream_for_work() { return c10_npu::getCurrentNPUStream().stream(true); }
 
 aclmdlRI capturing(aclrtStream stream) {
   aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;

@@ -13,8 +13,11 @@ namespace msprobe::device::npu {
 // Throws Error with the call's name, CANN's code and CANN's own text.
 void check(aclError code, const char* call);
 
-// The current stream of torch on the current device; what torch has queued for it is in it.
+// The current stream of torch on the current device, for questions about it: torch may hold work for it in a queue of its own.
 aclrtStream current_stream();
+
+// The same for putting work on it: waits until torch's own queue of launches is empty, so that ours comes behind.
+aclrtStream current_stream_for_work();
 
 // The graph that `stream` is being captured into, or null.
 aclmdlRI capturing(aclrtStream stream);

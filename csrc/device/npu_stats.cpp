@@ -115,7 +115,8 @@ class RowWriter {
   RowWriter(const Row& row, c10::Device device, bool by_copy) : row_(row), device_(device), by_copy_(by_copy) {}
 
   at::Tensor slot(std::size_t offset, at::ScalarType type) const {
-    return at_npu::native::from_blob(row_.device() + offset, at::IntArrayRef{}, device_, at::TensorOptions().dtype(type).device(device_));
+    return at_npu::native::from_blob(row_.device() + offset, at::IntArrayRef{}, device_,
+                                     at::TensorOptions().dtype(type).device(device_));
   }
 
   void extremes(const at::Tensor& x) const {

@@ -31,7 +31,8 @@ void register_device(c10::DeviceType type, DeviceLogFactory factory) {
   all.by_type[static_cast<std::size_t>(type)] = std::move(factory);
 }
 
-std::unique_ptr<DeviceLog> make_device_log(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings) {
+std::unique_ptr<DeviceLog> make_device_log(std::shared_ptr<log::Session> session, c10::Device device,
+                                           const Settings& settings) {
   if (device.is_cpu()) {
     return std::make_unique<CpuLog>(std::move(session));
   }
@@ -44,7 +45,8 @@ std::unique_ptr<DeviceLog> make_device_log(std::shared_ptr<log::Session> session
   if (factory) {
     return factory(std::move(session), device, settings);
   }
-  return std::make_unique<CpuLog>(std::move(session), "statistics of device '" + device.str() + "' are not supported by this build of msprobe");
+  return std::make_unique<CpuLog>(std::move(session),
+                                  "statistics of device '" + device.str() + "' are not supported by this build of msprobe");
 }
 
 }  // namespace msprobe::device

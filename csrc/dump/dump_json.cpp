@@ -33,7 +33,8 @@ std::array<Number, 4> numbers_of(const stats::Stats& stats) {
   if (stats.count == 0) {
     return {{{field::kMax, {}}, {field::kMin, {}}, {field::kMean, {}}, {field::kNorm, {}}}};
   }
-  return {{{field::kMax, stats.max}, {field::kMin, stats.min}, {field::kMean, real(stats.mean)}, {field::kNorm, real(stats.norm)}}};
+  return {
+      {{field::kMax, stats.max}, {field::kMin, stats.min}, {field::kMean, real(stats.mean)}, {field::kNorm, real(stats.norm)}}};
 }
 
 bool is_not_finite(const stats::Extreme& value) {

@@ -17,9 +17,7 @@ struct CallsOfName {
 };
 
 // Kinds have separate name spaces: a module tree can hold a class called like an API.
-std::string name_key(const log::Tag& tag) {
-  return (tag.kind == log::EntryKind::kModule ? 'm' : 'a') + tag.name;
-}
+std::string name_key(const log::Tag& tag) { return (tag.kind == log::EntryKind::kModule ? 'm' : 'a') + tag.name; }
 
 // True if the call already has this very place: then its opening tensor was lost (it did not run) and a new call began.
 bool has_place(const Entry& entry, const log::Tag& tag, std::span<const log::Record> records, const log::TagTable& tags) {

@@ -23,7 +23,8 @@ class Interner {
       }
     }
     const std::unique_lock lock(mutex_);
-    const auto [place, is_new] = ids_.try_emplace(Value(lookup.begin(), lookup.end()), static_cast<std::uint32_t>(values_.size()));
+    const auto [place, is_new] =
+        ids_.try_emplace(Value(lookup.begin(), lookup.end()), static_cast<std::uint32_t>(values_.size()));
     if (is_new) {
       values_.push_back(&place->first);
     }

@@ -30,7 +30,7 @@ void Session::throw_background_error() {
     error_count_ = 0;
     has_error_.store(false, std::memory_order_release);
   }
-  throw Error(message);
+  fail(message);
 }
 
 }  // namespace msprobe::log

@@ -65,8 +65,8 @@ std::vector<PathElement> parse_path(std::string_view text, std::string_view whol
       fail("tag '", whole, "': each step of the path must start with '#' or '.', got '", step, "'");
     }
     PathElement element{step.front() == '.', unescape(step.substr(1), whole)};
-    const bool digits = !element.text.empty() && std::all_of(element.text.begin(), element.text.end(),
-                                                             [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits = !element.text.empty() &&
+                        std::all_of(element.text.begin(), element.text.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!element.is_key && !digits) {
       fail("tag '", whole, "': an index must be decimal digits, got '", element.text, "'");
     }

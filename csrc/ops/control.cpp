@@ -47,10 +47,10 @@ MSPROBE_API const char* msprobe_error_text() { return last_error().text.c_str();
 MSPROBE_API int msprobe_error_number() { return last_error().errno_value; }
 
 // The two switches are those of device/settings.h.
-MSPROBE_API std::int64_t msprobe_dumper_open(const char* task, const char* level, bool npu_copy_in_callback, bool npu_rows_by_copy) {
-  return guarded<std::int64_t>(0, [&] {
-    return msprobe::ops::open_dumper({task, level}, {npu_copy_in_callback, npu_rows_by_copy});
-  });
+MSPROBE_API std::int64_t msprobe_dumper_open(const char* task, const char* level, bool npu_copy_in_callback,
+                                             bool npu_rows_by_copy) {
+  return guarded<std::int64_t>(
+      0, [&] { return msprobe::ops::open_dumper({task, level}, {npu_copy_in_callback, npu_rows_by_copy}); });
 }
 
 // Room for `sites` captured tensors on `device` ("npu:0"), made now because a capture may not be able to.

@@ -36,7 +36,9 @@ def _load_ops() -> ctypes.CDLL:
         raise ImportError(f"this msprobe was built without its operators ({info_path} is missing); {_REBUILD}")
     built_for = json.loads(info_path.read_text())["torch"]
     if _release(built_for) != _release(torch.__version__):
-        raise ImportError(f"its operators were built for torch {built_for}, but torch {torch.__version__} is running; {_REBUILD}")
+        raise ImportError(
+            f"its operators were built for torch {built_for}, but torch {torch.__version__} is running; {_REBUILD}"
+        )
     ops = _load("libmsprobe_ops.so")
     ops.msprobe_error_text.restype = ctypes.c_char_p
     ops.msprobe_error_text.argtypes = []
@@ -72,7 +74,9 @@ def load_npu() -> None:
     if not built_for:
         raise ImportError(f"msprobe was built without torch_npu, but torch_npu {torch_npu.__version__} is running; {_REBUILD}")
     if _release(built_for) != _release(torch_npu.__version__):
-        raise ImportError(f"msprobe was built for torch_npu {built_for}, but torch_npu {torch_npu.__version__} is running; {_REBUILD}")
+        raise ImportError(
+            f"msprobe was built for torch_npu {built_for}, but torch_npu {torch_npu.__version__} is running; {_REBUILD}"
+        )
     _load("libmsprobe_npu.so")
     _npu_loaded = True
 

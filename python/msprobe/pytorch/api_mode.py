@@ -48,7 +48,7 @@ class ApiMode(TorchDispatchMode):
     supports_higher_order_operators = True
 
     def __init__(self, handle: int, wants: Callable[[str], bool]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.handle = handle
         self._wants = wants
         self._operators: dict[Any, _Operator] = {}  # a cache
@@ -65,7 +65,9 @@ class ApiMode(TorchDispatchMode):
             known = _Operator(
                 escaped_name=tags.escape(name),
                 collected=not schema.name.startswith("msprobe::") and schema.name not in _UNINITIALISED and self._wants(name),
-                written_only=frozenset(a.name for a in schema.arguments if a.kwarg_only and a.alias_info and a.alias_info.is_write),
+                written_only=frozenset(
+                    a.name for a in schema.arguments if a.kwarg_only and a.alias_info and a.alias_info.is_write
+                ),
                 returns_tensors=any("Tensor" in str(r.type) for r in schema.returns),
             )
             self._operators[func] = known

@@ -78,11 +78,15 @@ class _Reader:
         try:
             content = json.loads(text)
         except json.JSONDecodeError as error:
-            raise ConfigError(f"{self._path}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from error
+            raise ConfigError(
+                f"{self._path}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
+            ) from error
         except RecursionError as error:
             raise ConfigError(f"{self._path}: not a configuration: nested too deeply") from error
         if not isinstance(content, dict):
-            raise ConfigError(f"{self._path}: must hold one JSON object with keys such as 'dump_path', got {type(content).__name__}")
+            raise ConfigError(
+                f"{self._path}: must hold one JSON object with keys such as 'dump_path', got {type(content).__name__}"
+            )
         return content
 
     def warn_unknown(self, content: Mapping[str, Any], known: set[str], prefix: str = "") -> None:
@@ -90,7 +94,9 @@ class _Reader:
             if key not in known and (self._path, prefix + key) not in _warned:
                 _warned.add((self._path, prefix + key))
                 allowed = ", ".join(sorted(known))
-                warnings.warn(f"{self._path}: key '{prefix}{key}' is unknown and does nothing; known are: {allowed}", stacklevel=5)
+                warnings.warn(
+                    f"{self._path}: key '{prefix}{key}' is unknown and does nothing; known are: {allowed}", stacklevel=5
+                )
 
     def choice(self, content: Mapping[str, Any], key: str, allowed: tuple[str, ...], prefix: str = "") -> str:
         value = content.get(key, allowed[0])

@@ -56,7 +56,6 @@ class AclGraphDumper:
         self._rank = _distributed_rank()
         if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
             return
-        aclgraph_dump_ext.load_npu()
         if self._handle is None:
             self._handle = aclgraph_dump_ext.open_dumper(
                 self._config.task,

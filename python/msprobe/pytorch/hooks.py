@@ -104,7 +104,7 @@ def install(
     override = module.__dict__.get("forward")
     original = module.forward
     own = isinstance(original, types.MethodType) and original.__self__ is module
-    function = original.__func__ if own else original
+    function: Callable[..., Any] = original.__func__ if isinstance(original, types.MethodType) and own else original
     site = Site(handle, tags.escape(name), collected, root, devices, api_mode, function, own, override)
     code = _template.__code__.replace(co_name=f"forward_{next(_code_numbers)}")
     hooked = types.FunctionType(code, _template.__globals__, "forward")

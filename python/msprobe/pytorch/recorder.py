@@ -22,7 +22,9 @@ def record_inputs(
     tags.find_tensors(args, "", in_args)
     in_kwargs: tags.Found = []
     tags.find_tensors(kwargs, "", in_kwargs)
-    found = [(tags.ARGS, path, tensor) for path, tensor in in_args] + [(tags.KWARGS, path, tensor) for path, tensor in in_kwargs]
+    found = [(tags.ARGS, path, tensor) for path, tensor in in_args] + [
+        (tags.KWARGS, path, tensor) for path, tensor in in_kwargs
+    ]
     for index, (section, path, tensor) in enumerate(found):
         last = closes and index == len(found) - 1
         ops.stat(tensor, handle, tags.tag(kind, escaped_name, section, path, opens=index == 0, closes=last))

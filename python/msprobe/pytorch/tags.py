@@ -65,7 +65,9 @@ def _recordable(tensor: torch.Tensor) -> torch.Tensor | None:
         local: torch.Tensor = tensor.to_local()
         return local
     if is_traceable_wrapper_subclass(tensor):
-        _warn_once(kind, f"tensors of the subclass {kind.__module__}.{kind.__qualname__} are not recorded: what they wrap is not known")
+        _warn_once(
+            kind, f"tensors of the subclass {kind.__module__}.{kind.__qualname__} are not recorded: what they wrap is not known"
+        )
         return None
     return tensor
 

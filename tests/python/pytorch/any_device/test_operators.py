@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from msprobe.lib import aclgraph_dump_ext
-from msprobe.pytorch import ops
+from msprobe.pytorch import AclGraphDumper, ops
 
+ALL_UTILS = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
 TAG = "m|Module.x.X|args|#0|^$"
 
 
@@ -43,7 +46,9 @@ def samples(device: torch.device) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("name", list(samples(torch.device("cpu"))))
 def test_opcheck_stat(handle: int, device: torch.device, name: str) -> None:
     token = torch.zeros(1, dtype=torch.uint8, device=device)
-    torch.library.opcheck(torch.ops.msprobe.stat_.default, (samples(device)[name], token, handle, TAG))
+    # opcheck's test of the autograd registration knows no NPU; the CPU's run of this test covers it.
+    utils = [u for u in ALL_UTILS if device.type == "cpu" or u != "test_autograd_registration"]
+    torch.library.opcheck(torch.ops.msprobe.stat_.default, (samples(device)[name], token, handle, TAG), test_utils=utils)
 
 
 def test_opcheck_commit(handle: int, device: torch.device) -> None:
@@ -84,3 +89,38 @@ def test_gradients_pass_by(handle: int, device: torch.device) -> None:
     y.sum().backward()
     assert x.grad is not None
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.fixture(scope="module")
+def my_ns() -> Any:
+    """An operator of somebody else's, with two results and an `out`-like in-place argument."""
+    with torch.library._scoped_library("my_ns", "DEF") as library:
+        library.define("my_op(Tensor x, Tensor[] more, *, Tensor? scale=None) -> (Tensor, Tensor)")
+        library.impl("my_op", lambda x, more, *, scale=None: (x + more[0], x * 2), "CompositeExplicitAutograd")
+        yield library
+
+
+def test_names_of_apis(my_ns: Any, device: torch.device, tmp_path: Path) -> None:
+    class Calls(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            y = torch.empty_like(x)
+            torch.add(x, 1, out=y)
+            x.mul_(3)
+            return torch.ops.my_ns.my_op(x, [y, y], scale=y)
+
+    (tmp_path / "c.json").write_text(json.dumps({"dump_path": str(tmp_path / "d"), "level": "L1"}))
+    with AclGraphDumper(tmp_path / "c.json") as dumper, torch.no_grad():
+        model = Calls()
+        dumper.start(model)
+        model(torch.ones(2, device=device))
+        dumper.step()
+    (path,) = (tmp_path / "d").rglob("dump.json")
+    data = json.loads(path.read_text())["data"]
+    assert list(data)[:3] == ["Aten.add.0.forward", "Aten.mul_.0.forward", "Torch.my_ns.my_op.0.forward"]
+    add, mul, mine = list(data.values())[:3]
+    assert [r["Max"] for r in add["input_args"]] == [1.0]
+    assert add["input_kwargs"] == {}  # out= only receives
+    assert (mul["input_args"][0]["Max"], mul["output"][0]["Max"]) == (1.0, 3.0)  # before and after
+    assert [r["Max"] for r in mine["input_args"][1]] == [2.0, 2.0]
+    assert mine["input_kwargs"]["scale"]["Max"] == 2.0
+    assert [r["Max"] for r in mine["output"]] == [5.0, 6.0]

@@ -119,7 +119,9 @@ def test_every_dtype(make_config: MakeConfig, read_dump: ReadDump, device: torch
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("special", [(float("nan"),), (float("inf"),), (-float("inf"),), (float("inf"), -float("inf")), (0.0, -0.0)], ids=str)
+@pytest.mark.parametrize(
+    "special", [(float("nan"),), (float("inf"),), (-float("inf"),), (float("inf"), -float("inf")), (0.0, -0.0)], ids=str
+)
 def test_special_values(
     make_config: MakeConfig, read_dump: ReadDump, device: torch.device, dtype: torch.dtype, special: tuple[float, ...]
 ) -> None:

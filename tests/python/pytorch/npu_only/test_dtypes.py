@@ -18,7 +18,9 @@ BYTES = [torch.float8_e4m3fn, torch.float8_e5m2]
 
 
 @pytest.mark.parametrize("captured", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int16, torch.bool, *BYTES], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.bfloat16, torch.float16, torch.int32, torch.int16, torch.bool, *BYTES], ids=str
+)
 def test_dtype(
     make_config: Callable[..., Path], read_dump: Callable[[int], dict[str, Any]], dtype: torch.dtype, captured: bool
 ) -> None:

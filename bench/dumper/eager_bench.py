@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On the CPU: what a hook costs in eager mode, an operator against the five ATen passes it replaces, and step() on 10,000 records."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+
+import torch
+from timing import interleaved, show
+
+from msprobe.lib import aclgraph_dump_ext
+from msprobe.pytorch import AclGraphDumper, ops
+
+TAG = "m|Module.x.X|args|#0|^$"
+
+
+def passes(x: torch.Tensor) -> torch.Tensor:
+    """The numbers by ATen's own operators: cast, max, min, mean, norm, put together."""
+    y = x.float()
+    return torch.stack([y.amax(), y.amin(), y.mean(), torch.linalg.vector_norm(y)])
+
+
+def check_answer(folder: Path, x: torch.Tensor) -> None:
+    handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+    ops.stat(x, handle, TAG)
+    aclgraph_dump_ext.write(handle, str(folder / "answer.json"))
+    aclgraph_dump_ext.close(handle)
+    (entry,) = json.loads((folder / "answer.json").read_text())["data"].values()
+    record = entry["input_args"][0]
+    y = x.double()
+    for key, wanted in (("Max", y.max()), ("Min", y.min()), ("Mean", y.mean()), ("Norm", y.norm())):
+        assert math.isclose(record[key], wanted.item(), rel_tol=1e-6, abs_tol=1e-9), key
+
+
+def operator(folder: Path) -> None:
+    lines = {}
+    for dtype in (torch.float32, torch.bfloat16):
+        for count in (1_000, 100_000, 10_000_000):
+            x = torch.randn(count).to(dtype)
+            check_answer(folder, x)
+            handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+            times = interleaved(
+                {
+                    "stat_": lambda x=x, handle=handle: ops.stat(x, handle, TAG),
+                    "passes": lambda x=x: passes(x),
+                    "sum": lambda x=x: x.sum(),
+                },
+                rounds=21 if count > 1_000_000 else 501,
+            )
+            aclgraph_dump_ext.close(handle)
+            ours = times["stat_"]
+            lines[f"{dtype} {count}"] = (
+                f"{ours * 1e6:10.1f} us  {ours / times['sum']:5.2f} x sum()  passes {times['passes'] / ours:5.2f} x ours"
+            )
+    show(f"one operator, {torch.get_num_threads()} threads", lines)
+
+
+def hook(folder: Path) -> None:
+    bare, hooked = (torch.nn.Sequential(*(torch.nn.Identity() for _ in range(100))) for _ in range(2))
+    (folder / "config.json").write_text(json.dumps({"dump_path": str(folder / "dumps")}))
+    x = torch.randn(16)
+    tensors = 2 * 101
+    handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+
+    def operators() -> None:
+        for _ in range(tensors):
+            ops.stat(x, handle, TAG)
+
+    with AclGraphDumper(folder / "config.json") as dumper:
+        dumper.start(hooked)
+        times = interleaved({"bare": lambda: bare(x), "hooked": lambda: hooked(x), "operators": operators}, rounds=101)
+    aclgraph_dump_ext.close(handle)
+    each = (times["hooked"] - times["bare"] - times["operators"]) / tensors
+    show(
+        "hooks in eager mode, 16 elements",
+        {"python cost a tensor": f"{each * 1e6:.2f} us", "operator": f"{times['operators'] / tensors * 1e6:.2f} us"},
+    )
+
+
+def step(folder: Path) -> None:
+    records = 10_000
+    handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+    x = torch.randn(2, 8)
+
+    def fill() -> None:
+        for index in range(records // 2):
+            ops.stat(x, handle, f"m|Module.layers.{index}.mlp.Linear|args|#0|^")
+            ops.stat(x, handle, f"m|Module.layers.{index}.mlp.Linear|out|#0|$")
+
+    def write() -> None:
+        assert aclgraph_dump_ext.write(handle, str(folder / "step.json")) == records // 2
+
+    def fill_and_write() -> None:
+        fill()
+        write()
+
+    def fill_and_discard() -> None:
+        fill()
+        aclgraph_dump_ext.discard(handle)
+
+    times = interleaved({"write": fill_and_write, "discard": fill_and_discard}, rounds=21)
+    aclgraph_dump_ext.close(handle)
+    show("step() on 10,000 records", {"write": f"{(times['write'] - times['discard']) * 1e3:.1f} ms"})
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name, torch.no_grad():
+        operator(Path(name))
+        hook(Path(name))
+        step(Path(name))
+
+
+if __name__ == "__main__":
+    main()
