@@ -106,9 +106,6 @@ void NpuLog::stat(const at::Tensor& x, log::TagId tag) {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];
     mine.open_calls += static_cast<int>(parsed.opens_call) - static_cast<int>(parsed.closes_call);
-    if (site.graph != nullptr) {
-      captured_.push_back(site);
-    }
     full = site.graph == nullptr && mine.pending.size() >= kMaxPendingEager;
     mine.pending.push_back({std::move(site), torch_stream(device_)});
   }
@@ -142,11 +139,14 @@ std::vector<Site> NpuLog::take_for_commit(Thread& mine, aclmdlRI graph) {
   if (graph != nullptr) {
     std::vector<PendingSite> eager;
     for (PendingSite& one : mine.pending) {
-      if (one.site.graph != nullptr) {
-        sites.push_back(std::move(one.site));
-      } else {
+      if (one.site.graph == nullptr) {
         eager.push_back(std::move(one));
+        continue;
       }
+      if (one.site.graph != graph) {
+        polled_.push_back(one.site);
+      }
+      sites.push_back(std::move(one.site));
     }
     mine.pending = std::move(eager);
     return sites;
@@ -163,6 +163,7 @@ std::vector<Site> NpuLog::take_for_commit(Thread& mine, aclmdlRI graph) {
   std::merge(fresh.begin(), fresh.end(), mine.uncommitted.begin(), mine.uncommitted.end(), std::back_inserter(sites),
              [](const Site& left, const Site& right) { return left.record.tag < right.record.tag; });
   mine.uncommitted.insert(mine.uncommitted.end(), newly_captured.begin(), newly_captured.end());
+  polled_.insert(polled_.end(), newly_captured.begin(), newly_captured.end());
   return sites;
 }
 
@@ -269,12 +270,20 @@ void NpuLog::drain_transient() {
   release_transient(sites);
 }
 
-// What replays have left in captured rows. Read into memory of its own: a replay of another thread may be using the mirror.
+// What replays have left in rows that their own graph does not commit. (The others' rows are left alone: another thread may be
+// replaying them right now.) Read into memory of its own, since a commit may be using the mirror.
 void NpuLog::drain_captured() {
   std::vector<Site> all;
   {
     const std::lock_guard lock(mutex_);
-    all = captured_;
+    all = polled_;
+    for (const auto& [id, thread] : threads_) {
+      for (const PendingSite& one : thread.pending) {
+        if (one.site.graph != nullptr) {
+          all.push_back(one.site);
+        }
+      }
+    }
   }
   std::vector<log::Record> records;
   std::size_t next = 0;

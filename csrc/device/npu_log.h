@@ -68,7 +68,7 @@ class NpuLog final : public DeviceLog {
   RowPool pool_;
   std::mutex mutex_;  // guards what follows; never held while waiting for the device, whose callbacks may want the GIL
   std::map<std::thread::id, Thread> threads_;
-  std::vector<Site> captured_;                      // all ever captured, in order
+  std::vector<Site> polled_;                        // captured rows that their own graph does not commit: drain() reads them
   std::vector<std::unique_ptr<Payload>> payloads_;  // of captured callbacks: graphs may replay as long as the process lives
 };
 

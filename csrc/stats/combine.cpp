@@ -73,8 +73,7 @@ Extreme real_extreme(double value) {
 
 Extreme integer_extreme(DType dtype, Int128 value) {
   Extreme extreme;
-  const bool has_sign =
-      dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32 || dtype == DType::kInt64;
+  const bool has_sign = dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32 || dtype == DType::kInt64;
   if (has_sign) {
     extreme.kind = Extreme::Kind::kSigned;
     extreme.signed_int = static_cast<std::int64_t>(value);

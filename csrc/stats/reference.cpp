@@ -33,8 +33,8 @@ class RealCollector {
     stats_.pos_inf += value == kInfinity ? 1 : 0;
     stats_.neg_inf += value == -kInfinity ? 1 : 0;
     stats_.zero += value == 0 ? 1 : 0;
-    max_ = std::isnan(value) || value > max_ ? value : max_;
-    min_ = std::isnan(value) || value < min_ ? value : min_;
+    max_ = value > max_ ? value : max_;
+    min_ = value < min_ ? value : min_;
     add_to_sum(value);
     squares_ += static_cast<long double>(value) * value;
   }
@@ -116,9 +116,7 @@ double magnitude(double real, double imaginary) {
 }
 
 void add_real(DType dtype, const std::byte* at, RealCollector& into) {
-  const auto half = [at](std::int64_t index) {
-    return decode_small_float(kFloat16Format, read<std::uint16_t>(at, index));
-  };
+  const auto half = [at](std::int64_t index) { return decode_small_float(kFloat16Format, read<std::uint16_t>(at, index)); };
   const auto byte = read<std::uint8_t>(at);
   switch (dtype) {
     case DType::kFloat16:
@@ -214,8 +212,8 @@ Stats reference(const TensorView& view) {
     for_each_element(view, [&](const std::byte* at) { add_real(view.dtype, at, reals); });
     return reals.finish();
   }
-  const bool has_sign = view.dtype == DType::kInt8 || view.dtype == DType::kInt16 || view.dtype == DType::kInt32 ||
-                        view.dtype == DType::kInt64;
+  const bool has_sign =
+      view.dtype == DType::kInt8 || view.dtype == DType::kInt16 || view.dtype == DType::kInt32 || view.dtype == DType::kInt64;
   if (has_sign) {
     IntegerCollector<std::int64_t> integers;
     for_each_element(view, [&](const std::byte* at) { add_signed(view.dtype, at, integers); });

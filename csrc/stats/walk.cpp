@@ -17,8 +17,7 @@ void check(const TensorView& view) {
          "; record the shape only, or cast the tensor first");
   }
   if (view.sizes.size() != view.strides.size()) {
-    fail("a tensor needs as many strides as sizes, got ", view.sizes.size(), " sizes and ", view.strides.size(),
-         " strides");
+    fail("a tensor needs as many strides as sizes, got ", view.sizes.size(), " sizes and ", view.strides.size(), " strides");
   }
   for (const std::int64_t size : view.sizes) {
     if (size < 0) {

@@ -97,7 +97,7 @@ class Walk {
   std::int64_t item_size_;
   std::int64_t count_ = 1;
   std::int64_t repeat_ = 1;
-  std::size_t dims_ = 0;  // at least 1 once constructed
+  std::size_t dims_ = 0;                        // at least 1 once constructed
   std::array<std::int64_t, kMaxDims> sizes_;    // innermost (smallest stride) first; only dims_ of them are set
   std::array<std::int64_t, kMaxDims> strides_;  // in elements, positive
 };

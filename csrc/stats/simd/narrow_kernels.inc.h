@@ -19,11 +19,11 @@ struct NarrowSums {
 };
 
 template <class Lane>
-inline constexpr Lane kLeast = std::numeric_limits<Lane>::has_infinity ? -std::numeric_limits<Lane>::infinity()
-                                                                       : std::numeric_limits<Lane>::min();
+inline constexpr Lane kLeast =
+    std::numeric_limits<Lane>::has_infinity ? -std::numeric_limits<Lane>::infinity() : std::numeric_limits<Lane>::min();
 template <class Lane>
-inline constexpr Lane kGreatest = std::numeric_limits<Lane>::has_infinity ? std::numeric_limits<Lane>::infinity()
-                                                                          : std::numeric_limits<Lane>::max();
+inline constexpr Lane kGreatest =
+    std::numeric_limits<Lane>::has_infinity ? std::numeric_limits<Lane>::infinity() : std::numeric_limits<Lane>::max();
 
 // The last count < kNarrowLanes elements of a span, one a lane.
 template <class Source>

@@ -4,9 +4,9 @@
 namespace msprobe::stats::MSPROBE_SIMD_NAMESPACE {
 
 // always_inline kernels end here: these are the only functions of a target that exist as symbols.
-#define MSPROBE_SIMD_KERNEL(name, ...)                                                                                 \
-  [[MSPROBE_SIMD_TARGET]] static void name(const void* elements, std::int64_t count, Partial& into) {                 \
-    __VA_ARGS__(elements, count, into);                                                                                \
+#define MSPROBE_SIMD_KERNEL(name, ...)                                                                \
+  [[MSPROBE_SIMD_TARGET]] static void name(const void* elements, std::int64_t count, Partial& into) { \
+    __VA_ARGS__(elements, count, into);                                                               \
   }
 
 MSPROBE_SIMD_KERNEL(bool_span, accumulate_narrow_integers<BoolSource>)

@@ -155,8 +155,8 @@ MSPROBE_SIMD void add_wide_integer_span(const std::byte* from, std::int64_t span
   __builtin_memcpy(square_lanes.data(), squares, sizeof squares);
   Integer best = fold_max<Integer>(max);
   Integer least = fold_min<Integer>(min);
-  Int128 sum = (static_cast<Int128>(fold_count<std::uint64_t>(high_sum)) << 32) +
-               fold_count<std::uint64_t>(low_sum) - static_cast<Int128>(kFlip) * whole;
+  Int128 sum = (static_cast<Int128>(fold_count<std::uint64_t>(high_sum)) << 32) + fold_count<std::uint64_t>(low_sum) -
+               static_cast<Int128>(kFlip) * whole;
   into.zero -= fold_count<std::int64_t>(zero);
   for (std::int64_t lane = 0; lane < span - whole; ++lane) {
     Integer value = 0;

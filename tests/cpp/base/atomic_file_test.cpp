@@ -52,14 +52,18 @@ TEST_F(AtomicFileTest, IsInvisibleUntilCommit) {
 }
 
 TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
-  { AtomicFile(std::string(folder_ / "a.json")).write("x"); }
+  {
+    AtomicFile(std::string(folder_ / "a.json")).write("x");
+  }
   EXPECT_EQ(files(), 0U);
 }
 
 TEST_F(AtomicFileTest, KeepsTheOldFileWithoutCommit) {
   const fs::path path = folder_ / "a.json";
   std::ofstream(path) << "old";
-  { AtomicFile(path.string()).write("new"); }
+  {
+    AtomicFile(path.string()).write("new");
+  }
   EXPECT_EQ(content(path), "old");
   AtomicFile file(path.string());
   file.write("new");

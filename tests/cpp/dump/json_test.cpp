@@ -42,7 +42,7 @@ TEST(JsonString, Utf8ComesBack) {
 TEST(JsonString, BytesThatAreNotUtf8BecomeReplacementCharacters) {
   const std::string replacement = "\xEF\xBF\xBD";
   EXPECT_EQ(written(std::string("a\xFF") + "b"), "\"a" + replacement + "b\"");
-  EXPECT_EQ(written("\xC0\x80"), "\"" + replacement + replacement + "\"");          // overlong
+  EXPECT_EQ(written("\xC0\x80"), "\"" + replacement + replacement + "\"");                    // overlong
   EXPECT_EQ(written("\xED\xA0\x80"), "\"" + replacement + replacement + replacement + "\"");  // surrogate
   EXPECT_EQ(written("\xF4\x90\x80\x80"), "\"" + replacement + replacement + replacement + replacement + "\"");
   EXPECT_EQ(written("\xE4\xB8"), "\"" + replacement + replacement + "\"");  // cut off
@@ -55,7 +55,7 @@ TEST(JsonString, AnyBytesGiveValidJson) {
     for (char& byte : bytes) {
       byte = static_cast<char>(random());
     }
-    EXPECT_NO_THROW(static_cast<void>(nlohmann::json::parse(written(bytes))));
+    EXPECT_TRUE(nlohmann::json::accept(written(bytes)));
   }
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 HAS_NPU = importlib.util.find_spec("torch_npu") is not None
 collect_ignore = [] if HAS_NPU else ["npu_only"]

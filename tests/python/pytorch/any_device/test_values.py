@@ -41,6 +41,8 @@ def test_every_call_with_its_numbers(
         wanted_output = bare(second)
     if mode == "inference":
         wanted = renamed_api(wanted, "Aten._unsafe_view", "Aten.view")
+        if device.type == "npu":  # torch_npu has a softmax of its own, which only inference mode lets through
+            wanted = renamed_api(wanted, "Aten._softmax", "Aten.softmax")
     with AclGraphDumper(make_config(level=level)) as dumper, CONTEXTS[mode]():
         dumper.start(model)
         output = run(model)

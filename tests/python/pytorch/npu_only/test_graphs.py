@@ -206,6 +206,41 @@ def test_a_graph_replayed_inside_an_eager_forward(make_config: MakeConfig, read_
         assert place == sorted(place)
 
 
+class SecondPiece(nn.Module):
+    """The root of a model whose first part has been captured into a graph of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = mlp(), nn.Linear(8, 4)
+
+    def forward(self, middle: torch.Tensor) -> torch.Tensor:
+        return self.second(middle)
+
+
+def test_the_pieces_of_a_broken_graph(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = SecondPiece().to(NPU)
+    first, second = copy.deepcopy(model.first), copy.deepcopy(model.second)
+    static = torch.zeros(2, 8, device=NPU)
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        before, middle = capture(model.first, static)
+        after, _ = capture(model, middle)
+        for value in (1.0, 2.0, 3.0):
+            static.fill_(value)
+            before.replay()
+            after.replay()
+        static.fill_(4.0)
+        before.replay()  # alone: its records are found by step()
+        dumper.step()
+    data = read_dump(0)["data"]
+    for index in range(3):
+        out = first(torch.full((2, 8), index + 1.0, device=NPU))
+        assert data[f"Module.first.Sequential.forward.{index}"]["output"][0]["Max"] == out.max().item()
+        assert data[f"Module.second.Linear.forward.{index}"]["output"][0]["Max"] == second(out).max().item()
+    assert data["Module.first.Sequential.forward.3"]["input_args"][0]["Max"] == 4.0
+    assert "Module.second.Linear.forward.3" not in data
+
+
 def test_graphed_callables(make_config: MakeConfig, read_dump: ReadDump) -> None:
     model = mlp().to(NPU)
     bare = copy.deepcopy(model)

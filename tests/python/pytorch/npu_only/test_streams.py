@@ -123,3 +123,46 @@ def test_threads_that_capture_and_replay_at_the_same_time(make_config: MakeConfi
         assert entry["Order"]["last"] - entry["Order"]["first"] == 7
     assert [v for v in seen if v < 50] == [float(i) for i in range(10)]
     assert [v for v in seen if v >= 50] == [float(i) for i in range(100, 110)]
+
+
+class OnTwoDevices(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.near, self.far = nn.Linear(8, 8).to("npu:0"), nn.Linear(8, 4).to("npu:1")
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.far(self.near(x).to("npu:1"))
+
+
+def test_a_model_on_two_devices(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    model = OnTwoDevices()
+    x = torch.ones(2, 8, device=NPU)
+    wanted = model(x)
+    with AclGraphDumper(make_config(level="mix")) as dumper:
+        dumper.start(model)
+        assert torch.equal(model(x), wanted)
+        dumper.step()
+    data = read_dump(0)["data"]
+    assert data["Module.__root__.OnTwoDevices.forward.0"]["output"][0]["Max"] == wanted.max().item()
+    assert data["Module.far.Linear.forward.0"]["output"][0]["Max"] == wanted.max().item()
+    assert data["Module.near.Linear.forward.0"]["input_args"][0]["Norm"] == 4.0
+
+
+def test_a_graph_on_the_second_device(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    device = torch.device("npu:1")
+    model = mlp().to(device)
+    static = torch.zeros(2, 8, device=device)
+    with AclGraphDumper(make_config()) as dumper, torch.npu.device(1):
+        dumper.start(model)
+        graph = torch.npu.NPUGraph()
+        # torch.npu.graph's own stream is made once a process, on the device that was current then.
+        with torch.npu.graph(graph, stream=torch.npu.Stream()):
+            output = model(static)
+        for value in (1.0, 2.0):
+            static.fill_(value)
+            graph.replay()
+        with torch.npu.device(0):
+            dumper.step()
+    data = read_dump(0)["data"]
+    assert [data[f"Module.__root__.Sequential.forward.{i}"]["input_args"][0]["Max"] for i in range(2)] == [1.0, 2.0]
+    assert data["Module.__root__.Sequential.forward.1"]["output"][0]["Max"] == output.max().item()

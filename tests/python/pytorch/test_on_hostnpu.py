@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of any_device/ with the NPU, and those of npu_only/: each file in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from run_on_hostnpu import run_on_hostnpu
+
+HERE = Path(__file__).parent
+FILES = sorted(
+    str(path.relative_to(HERE)) for folder in ("any_device", "npu_only") for path in (HERE / folder).glob("test_*.py")
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_file(name: str) -> None:
+    run_on_hostnpu(HERE / name, "--devices", "2")
