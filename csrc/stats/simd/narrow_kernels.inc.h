@@ -62,6 +62,7 @@ MSPROBE_SIMD void sum_narrow(const std::byte* from, std::int64_t count, NarrowSu
   const std::int64_t whole = count / kNarrowLanes * kNarrowLanes;
   const std::byte* const end = from + whole * static_cast<std::int64_t>(sizeof(typename Source::Storage));
   while (from != end) {
+    prefetch_ahead(from);
 #pragma GCC unroll 4
     for (std::int64_t part = 0; part < kParts; ++part, from += kPartBytes) {
       Native<Lane> value;

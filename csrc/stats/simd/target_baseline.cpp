@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <limits>
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 #include "stats/kernels.h"
 #include "stats/partial.h"
 
@@ -16,7 +20,11 @@
 // In this order: each uses what stands above it.
 // clang-format off
 #include "stats/simd/lanes.inc.h"
+#if defined(__aarch64__)
+#include "stats/simd/ops_neon.inc.h"
+#else
 #include "stats/simd/ops_baseline.inc.h"
+#endif
 #include "stats/simd/sources.inc.h"
 #include "stats/simd/narrow_kernels.inc.h"
 #include "stats/simd/wide_kernels.inc.h"

@@ -27,6 +27,7 @@ MSPROBE_SIMD void sum_doubles(const std::byte* from, std::int64_t count, double 
   const std::int64_t whole = count / kWideLanes * kWideLanes;
   const std::byte* const end = from + whole * 8;
   while (from != end) {
+    prefetch_ahead(from);
 #pragma GCC unroll 4
     for (std::int64_t part = 0; part < kWideParts; ++part, from += MSPROBE_SIMD_BYTES) {
       Native<double> value;
@@ -78,7 +79,7 @@ MSPROBE_SIMD void add_double_span(const std::byte* from, std::int64_t span, Part
   take_max(into.real_max, sums.max);
   take_min(into.real_min, sums.min);
   const double largest = sums.max > -sums.min ? sums.max : -sums.min;
-  double squares = fold_sum(sums.squares);
+  const double squares = fold_sum(sums.squares);
   if (!(largest < kHugeBound) || squares != squares) {
     const std::int64_t special = into.nan + into.pos_inf + into.neg_inf;
     count_special_doubles(from, span, into);
@@ -134,6 +135,7 @@ MSPROBE_SIMD void add_wide_integer_span(const std::byte* from, std::int64_t span
   const std::int64_t whole = span / kWideLanes * kWideLanes;
   const std::byte* const end = from + whole * 8;
   while (from != end) {
+    prefetch_ahead(from);
 #pragma GCC unroll 4
     for (std::int64_t part = 0; part < kWideParts; ++part, from += MSPROBE_SIMD_BYTES) {
       Native<Integer> value;
