@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands of the project; each sets up what it needs. `make help` lists them.
+.PHONY: help demo test bench fuzz lint format map clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+demo: ## run the quick start (on the NPU, or on hostnpu where there is none) and show its dumps
+	@tools/demo.sh
+
+test: ## run every test
+	@tools/test.sh
+
+bench: ## run the benchmarks
+	@tools/bench.sh
+
+fuzz: ## run each fuzzer for FUZZ_SECONDS (60) seconds
+	@tools/fuzz.sh
+
+lint: ## run ruff, mypy, shellcheck, clang-format and clang-tidy
+	@tools/lint.sh
+
+format: ## let ruff and clang-format write what they can put right
+	@tools/lint.sh --fix
+
+map: ## write docs/map.md anew from the first lines of the files
+	@python3 tools/make_map.py
+
+clean: ## remove what was built (.venv and .torch_npu stay; remove them by hand for a start from nothing)
+	rm -rf build dist out .venv/.stamps/msprobe

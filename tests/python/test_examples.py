@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples run as a user would run them, and leave what the documents promise."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(sysconfig.get_paths()["scripts"]) / "msprobe"
+
+
+def run(folder: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def run_quick_start(folder: Path) -> list[dict]:
+    """The quick start on hostnpu; its dumps in the order of the steps."""
+    for name in ("quick_start.py", "acl_config.json"):
+        shutil.copy(ROOT / "examples" / name, folder)
+    answer = run(folder, PROGRAM, "hostnpu", "run", "quick_start.py")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    files = sorted((folder / "L0_dump").rglob("*.json"))
+    assert len(files) == 10
+    return [json.loads(next((folder / "L0_dump" / f"step{step}").glob("pid*/dump.json")).read_text()) for step in range(10)]
+
+
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory) -> list[dict]:
+    return run_quick_start(tmp_path_factory.mktemp("quick_start"))
+
+
+def test_quick_start_dumps_the_two_linear_layers_at_each_step(dumps):
+    for dump in dumps:
+        assert {key: dump[key] for key in ("task", "level", "framework", "dump_data_dir")} == {
+            "task": "statistics",
+            "level": "L0",
+            "framework": "pytorch",
+            "dump_data_dir": None,
+        }
+        # "linear" of the configuration's keywords matches the class; ReLU and the container have neither word.
+        assert list(dump["data"]) == ["Module.0.Linear.forward.0", "Module.2.Linear.forward.0"]
+        shapes = [[entry["input_args"][0]["shape"], entry["output"][0]["shape"]] for entry in dump["data"].values()]
+        assert shapes == [[[640, 4096], [640, 2048]], [[640, 2048], [640, 1024]]]
+
+
+def test_quick_start_numbers_are_those_of_uniform_inputs(dumps):
+    """rand_like gives values evenly spread over [0, 1): mean 1/2, mean square 1/3, known to a few standard errors."""
+    count = 640 * 4096
+    for dump in dumps:
+        record = dump["data"]["Module.0.Linear.forward.0"]["input_args"][0]
+        assert 0 <= record["Min"] < 1e-4
+        assert 1 - 1e-4 < record["Max"] <= 1
+        assert record["Mean"] == pytest.approx(1 / 2, abs=6 * (1 / 12 / count) ** 0.5)
+        assert record["Norm"] ** 2 / count == pytest.approx(1 / 3, abs=6 * (4 / 45 / count) ** 0.5)
+
+
+def test_quick_start_sees_each_replay_anew(dumps):
+    means = {dump["data"]["Module.0.Linear.forward.0"]["input_args"][0]["Mean"] for dump in dumps}
+    assert len(means) == 10
+
+
+def test_relu_between_the_layers_shows(dumps):
+    for dump in dumps:
+        assert dump["data"]["Module.2.Linear.forward.0"]["input_args"][0]["Min"] == 0
+        assert dump["data"]["Module.0.Linear.forward.0"]["output"][0]["Min"] < 0
+
+
+def test_cpu_eager(tmp_path):
+    answer = run(tmp_path, sys.executable, ROOT / "examples" / "cpu_eager.py")
+    assert answer.returncode == 0, answer.stderr
+    assert "Module.__root__.Sequential.forward.0" in answer.stdout
+    assert "Module.2.LayerNorm.forward.0" in answer.stdout
+    assert "Aten.addmm.0.forward" in answer.stdout
+    assert len(list(tmp_path.glob("mix_dump/step*/pid*/dump.json"))) == 3
+
+
+def test_show_dumps(tmp_path):
+    folder = tmp_path / "dump"
+    for step in (0, 2, 10):
+        (folder / f"step{step}" / "pid1").mkdir(parents=True)
+        (folder / f"step{step}" / "pid1" / "dump.json").write_text(f'{{"step": {step}}}\n', encoding="utf-8")
+    answer = run(tmp_path, sys.executable, ROOT / "tools" / "show_dumps.py", "dump")
+    assert answer.returncode == 0, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert [line.split()[-1] for line in lines if "step" in line and "──" in line] == ["step0", "step2", "step10"]
+    assert lines[-1] == '{"step": 0}'
+    assert run(tmp_path, sys.executable, ROOT / "tools" / "show_dumps.py", "nothing").returncode == 1
