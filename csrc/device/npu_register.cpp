@@ -5,6 +5,8 @@
 
 #include "device/device_log.h"
 #include "device/npu_log.h"
+#include "device/npu_save.h"
+#include "device/save_sink.h"
 
 namespace msprobe::device::npu {
 namespace {
@@ -14,6 +16,7 @@ const bool kRegistered = [] {
                   [](std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings) {
                     return std::make_unique<NpuLog>(std::move(session), device, settings);
                   });
+  register_save(c10::DeviceType::PrivateUse1, &save_from_npu);
   return true;
 }();
 

@@ -9,12 +9,13 @@
 #include <ATen/ops/mean.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
-#include <torch_npu/csrc/aten/CustomFunctions.h>
 #include <torch_npu/csrc/aten/common/from_blob.h>
 
 #include <cstring>
 #include <string_view>
 #include <type_traits>
+
+#include "device/npu_format.h"
 
 namespace msprobe::device::npu {
 namespace {
@@ -22,17 +23,6 @@ namespace {
 // A float32 mean of a half tensor costs a float32 copy of it as workspace, in a graph's pool for good: only up to this size. Above,
 // the mean is taken in the tensor's own type, and rounded to it.
 constexpr std::int64_t kMaxElementsOfFloatMean = std::int64_t{4} << 20U;
-
-// ACL formats below are not blocked: a dense tensor may be read in storage order.
-bool has_plain_format(const at::Tensor& x) {
-  constexpr std::int64_t kUndefined = -1;
-  constexpr std::int64_t kNchw = 0;
-  constexpr std::int64_t kNhwc = 1;
-  constexpr std::int64_t kNd = 2;
-  constexpr std::int64_t kNcdhw = 30;
-  const std::int64_t format = at_npu::native::custom_ops::get_npu_format(x);
-  return format == kUndefined || format == kNchw || format == kNhwc || format == kNd || format == kNcdhw;
-}
 
 // The elements as one dimension, in storage order where that needs no copy: no statistic depends on the order.
 at::Tensor as_one_dimension(const at::Tensor& x) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "device/export.h"
+#include "dump/saver.h"
 #include "ops/dumper.h"
 
 namespace {
@@ -78,6 +79,22 @@ MSPROBE_API int msprobe_dumper_discard(std::int64_t handle) {
 MSPROBE_API int msprobe_dumper_close(std::int64_t handle) {
   return guarded(-1, [&] {
     msprobe::ops::close_dumper(handle);
+    return 0;
+  });
+}
+
+// Returns when every tensor saved before the call is on disk. Devices must have been synchronised.
+MSPROBE_API int msprobe_save_flush() {
+  return guarded(-1, [] {
+    msprobe::dump::Saver::instance().queue().flush();
+    return 0;
+  });
+}
+
+// Fails once for the tensors that could not be saved since the last call.
+MSPROBE_API int msprobe_save_check() {
+  return guarded(-1, [] {
+    msprobe::dump::Saver::instance().queue().throw_error();
     return 0;
   });
 }

@@ -3,8 +3,10 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/library.h>
 
+#include <string>
 #include <string_view>
 
+#include "device/save_sink.h"
 #include "ops/dumper.h"
 
 namespace msprobe::ops {
@@ -34,6 +36,14 @@ void commit(const at::Tensor& token, std::int64_t handle) {
   }
 }
 
+void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view base) {
+  if (x.is_meta()) {
+    return;
+  }
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  device::save_tensor(x.detach(), std::string(base));
+}
+
 }  // namespace
 }  // namespace msprobe::ops
 
@@ -42,4 +52,5 @@ void commit(const at::Tensor& token, std::int64_t handle) {
 TORCH_LIBRARY_IMPL(msprobe, CompositeExplicitAutograd, m) {
   m.impl("stat_", &msprobe::ops::stat);
   m.impl("commit_", &msprobe::ops::commit);
+  m.impl("save_", &msprobe::ops::save);
 }

@@ -14,14 +14,20 @@ TORCH_LIBRARY(msprobe, m) {
 
   // Ends a forward: brings what was recorded on this thread since the last commit to the host, in one transfer.
   m.def("commit_(Tensor(a!) token, int handle) -> ()", {at::Tag::pt2_compliant_tag});
+
+  // Saves x to `{base}_{seq}.pt`, seq counting up at every execution. x: dense, of a plain dtype; copied off its device before what
+  // follows in its stream can change it, and written by other threads.
+  m.def("save_(Tensor x, Tensor(a!) token, str base) -> ()", {at::Tag::pt2_compliant_tag});
 }
 
 TORCH_LIBRARY_IMPL(msprobe, Autograd, m) {
   m.impl("stat_", torch::CppFunction::makeFallthrough());
   m.impl("commit_", torch::CppFunction::makeFallthrough());
+  m.impl("save_", torch::CppFunction::makeFallthrough());
 }
 
 TORCH_LIBRARY_IMPL(msprobe, ADInplaceOrView, m) {
   m.impl("stat_", torch::CppFunction::makeFallthrough());
   m.impl("commit_", torch::CppFunction::makeFallthrough());
+  m.impl("save_", torch::CppFunction::makeFallthrough());
 }

@@ -54,6 +54,9 @@ def _load_ops() -> ctypes.CDLL:
     ops.msprobe_dumper_discard.argtypes = [ctypes.c_int64]
     ops.msprobe_dumper_close.restype = ctypes.c_int
     ops.msprobe_dumper_close.argtypes = [ctypes.c_int64]
+    for name in ("msprobe_save_flush", "msprobe_save_check"):
+        getattr(ops, name).restype = ctypes.c_int
+        getattr(ops, name).argtypes = []
     return ops
 
 
@@ -123,4 +126,16 @@ def discard(handle: int) -> None:
 def close(handle: int) -> None:
     """Takes no more records under this handle. Graphs captured under it stay valid."""
     if _OPS.msprobe_dumper_close(handle) != 0:
+        _raise_last_error()
+
+
+def flush_saves() -> None:
+    """Returns when every tensor saved before the call is on disk or has failed. The devices must have been synchronised."""
+    if _OPS.msprobe_save_flush() != 0:
+        _raise_last_error()
+
+
+def raise_save_error() -> None:
+    """Raises RuntimeError, once, for the tensors that could not be saved since the last call."""
+    if _OPS.msprobe_save_check() != 0:
         _raise_last_error()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""msprobe for PyTorch: `from msprobe.pytorch import AclGraphDumper`."""
+"""msprobe for PyTorch: `from msprobe.pytorch import AclGraphDumper, acl_save, flush`."""
 
 from __future__ import annotations
 
@@ -15,5 +15,6 @@ except ImportError as error:
     raise ImportError(f"Failed to import msprobe.lib.aclgraph_dump_ext: {error}{_remedy}") from error
 
 from msprobe.pytorch.dumper import AclGraphDumper
+from msprobe.pytorch.save import acl_save, flush
 
-__all__ = ["AclGraphDumper"]
+__all__ = ["AclGraphDumper", "acl_save", "flush"]

@@ -77,6 +77,7 @@ class AclGraphDumper:
             raise TypeError(f"AclGraphDumper.step: dump must be True or False, got {dump!r}")
         if self._handle is None:
             return
+        aclgraph_dump_ext.raise_save_error()
         if not dump:
             aclgraph_dump_ext.discard(self._handle)
             return

@@ -6,6 +6,7 @@ from __future__ import annotations
 import torch
 
 from msprobe.lib import aclgraph_dump_ext  # registers the operators
+from msprobe.pytorch import npugraphs
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -19,6 +20,7 @@ def _token(handle: int, device: torch.device) -> torch.Tensor:
     if token is None:
         if device.type == "npu":
             aclgraph_dump_ext.load_npu()
+            npugraphs.register_rule()
         with torch.inference_mode(False), torch.no_grad():
             token = torch.zeros(1, dtype=torch.uint8, device=device)
         _tokens[key] = token
@@ -36,6 +38,11 @@ def stat(x: torch.Tensor, handle: int, tag: str) -> None:
 def commit(handle: int, device: torch.device) -> None:
     """Ends a forward on `device`: what this thread has recorded goes to the host log, at every replay if this is captured."""
     torch.ops.msprobe.commit_(_token(handle, device), handle)
+
+
+def save(x: torch.Tensor, base: str) -> None:
+    """Saves x to `{base}_{seq}.pt`, at every replay if this is captured. x is dense and of a plain dtype; it is not changed."""
+    torch.ops.msprobe.save_(x, _token(0, x.device), base)
 
 
 def prepare(handle: int, device: torch.device, sites: int) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from run_on_hostnpu import run_on_hostnpu
 
 HERE = Path(__file__).parent

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue and its writer threads.
+#include "dump/save_queue.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "dump/pt_frame.h"
+
+namespace msprobe::dump {
+
+std::size_t save_bytes_from_environment() {
+  constexpr const char* kVariable = "MSPROBE_SAVE_QUEUE_BYTES";
+  if (const char* text = std::getenv(kVariable)) {
+    const std::string_view digits(text);
+    std::size_t bytes = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+    if (code != std::errc() || end != digits.data() + digits.size() || bytes == 0) {
+      fail(kVariable, " must be a number of bytes above 0, got '", digits, "'");
+    }
+    return bytes;
+  }
+  constexpr std::size_t kMost = std::size_t{2} << 30U;
+  const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return std::min(kMost, memory / 8);
+}
+
+SaveQueue::~SaveQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_all();
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+}
+
+bool SaveQueue::acquire(std::size_t bytes, const std::string& path) {
+  std::unique_lock lock(mutex_);
+  const auto has_room = [&] { return used_ == 0 || used_ + bytes <= options_.max_bytes; };
+  if (!room_.wait_for(lock, options_.wait_limit, has_room)) {
+    add_error("no room to save '" + path + "' came within " + std::to_string(options_.wait_limit.count() / 1000) +
+              " s: " + std::to_string(used_) + " bytes wait for the disk");
+    return false;
+  }
+  used_ += bytes;
+  return true;
+}
+
+void SaveQueue::push(SaveJob job) {
+  {
+    const std::lock_guard lock(mutex_);
+    while (threads_.size() < static_cast<std::size_t>(options_.threads)) {
+      threads_.emplace_back([this] { run(); });
+    }
+    unfinished_.insert(pushed_);
+    jobs_.push_back({pushed_++, std::move(job)});
+  }
+  work_.notify_one();
+}
+
+void SaveQueue::give_up(std::size_t bytes, std::string message) {
+  {
+    const std::lock_guard lock(mutex_);
+    used_ -= bytes;
+    add_error(std::move(message));
+  }
+  room_.notify_all();
+}
+
+void SaveQueue::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+    if (jobs_.empty()) {
+      return;
+    }
+    auto [number, job] = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    std::string failure;
+    try {
+      write(job);
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    const std::size_t bytes = job.bytes;
+    job = {};
+    lock.lock();
+    if (!failure.empty()) {
+      add_error(std::move(failure));
+    }
+    used_ -= bytes;
+    unfinished_.erase(number);
+    room_.notify_all();
+    idle_.notify_all();
+  }
+}
+
+void SaveQueue::write(const SaveJob& job) {
+  const PtFrame frame = make_pt_frame(job.dtype, job.sizes, job.data.get(), job.bytes);
+  AtomicFile file(job.path);
+  file.write(frame.head);
+  file.write({reinterpret_cast<const char*>(job.data.get()), job.bytes});
+  file.write(frame.tail);
+  file.commit();
+}
+
+void SaveQueue::add_error(std::string message) {
+  if (lost_++ == 0) {
+    error_ = std::move(message);
+  }
+}
+
+// Jobs finish out of order, and others may be pushed meanwhile: only those before the call count.
+void SaveQueue::flush() {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t end = pushed_;
+  idle_.wait(lock, [&] { return unfinished_.empty() || *unfinished_.begin() >= end; });
+}
+
+void SaveQueue::throw_error() {
+  std::string message;
+  std::uint64_t lost = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    lost = std::exchange(lost_, 0);
+    message = std::exchange(error_, {});
+  }
+  if (lost > 0) {
+    fail("msprobe: ", lost, lost == 1 ? " tensor was not saved: " : " tensors were not saved; the first: ", message);
+  }
+}
+
+std::size_t SaveQueue::bytes_waiting() const {
+  const std::lock_guard lock(mutex_);
+  return used_;
+}
+
+}  // namespace msprobe::dump

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes tensors to .pt files on threads of its own, with a bound on the bytes that wait.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "format/dtype.h"
+
+namespace msprobe::dump {
+
+// A contiguous tensor in host memory on its way to a file.
+struct SaveJob {
+  std::string path;
+  DType dtype = DType::kUnknown;
+  std::vector<std::int64_t> sizes;
+  std::unique_ptr<std::byte[]> data;
+  std::size_t bytes = 0;
+};
+
+struct SaveQueueOptions {
+  std::size_t max_bytes = 0;                      // of tensors taken and not yet on disk
+  int threads = 2;                                // started at the first job
+  std::chrono::milliseconds wait_limit{600'000};  // for room; below the limit after which HCCL gives a silent peer up
+};
+
+// The bound for acl_save: the environment variable MSPROBE_SAVE_QUEUE_BYTES, else 2 GiB or an eighth of the machine's memory, whichever
+// is less. Throws Error if the variable is not a number of bytes above 0.
+std::size_t save_bytes_from_environment();
+
+// Thread-safe. A tensor is taken in two steps, so that it takes no memory before there is room for it: acquire() its bytes, copy it
+// into a job, push(). Nothing is dropped in silence: a file that cannot be written, or room that does not come, is an error that
+// throw_error() throws once, with the number of tensors lost since.
+class SaveQueue {
+ public:
+  explicit SaveQueue(SaveQueueOptions options) : options_(options) {}
+  ~SaveQueue();
+  SaveQueue(const SaveQueue&) = delete;
+  SaveQueue& operator=(const SaveQueue&) = delete;
+
+  // Waits for room. A tensor larger than the bound waits until nothing else is there. False: the limit passed; `path` is lost, and
+  // told of.
+  bool acquire(std::size_t bytes, const std::string& path);
+  void push(SaveJob job);                                // its bytes were acquired
+  void give_up(std::size_t bytes, std::string message);  // acquired bytes that will not be pushed: tells why
+
+  // Returns when every job pushed before the call is on disk or has failed.
+  void flush();
+  void throw_error();
+
+  [[nodiscard]] std::size_t bytes_waiting() const;
+
+ private:
+  struct NumberedJob {
+    std::uint64_t number;
+    SaveJob job;
+  };
+
+  void run();
+  void write(const SaveJob& job);
+  void add_error(std::string message);  // with mutex_ held
+
+  const SaveQueueOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable room_;  // bytes were given back
+  std::condition_variable work_;  // a job came, or the end
+  std::condition_variable idle_;  // a job was finished
+  std::deque<NumberedJob> jobs_;
+  std::vector<std::thread> threads_;
+  std::size_t used_ = 0;                // bytes acquired and not given back
+  std::uint64_t pushed_ = 0;            // jobs ever
+  std::set<std::uint64_t> unfinished_;  // their numbers
+  bool stopping_ = false;
+  std::string error_;       // the first since throw_error()
+  std::uint64_t lost_ = 0;  // tensors since then
+};
+
+}  // namespace msprobe::dump
