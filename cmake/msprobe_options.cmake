@@ -9,6 +9,6 @@ add_library(msprobe_warnings INTERFACE)
 target_compile_options(msprobe_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror)
 
 if(MSPROBE_SANITIZE)
-  add_compile_options(-fsanitize=${MSPROBE_SANITIZE} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${MSPROBE_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${MSPROBE_SANITIZE})
 endif()

@@ -18,3 +18,4 @@ done < <(find build/bench -type f -name '*_bench' -executable -print0 | sort -z)
 say "eager_bench.py"
 "$VENV_PYTHON" bench/dumper/eager_bench.py
 tools/run_on_npu.sh bench/dumper/replay_bench.py
+tools/run_on_npu.sh bench/save/save_bench.py

@@ -21,6 +21,7 @@ FOLDERS = {
     ".ci": "Continuous integration",
     "bench": "Benchmarks; each checks its answer before it times it",
     "bench/dumper": "Benchmarks of the dumper, in eager mode and at replay",
+    "bench/save": "Benchmarks of writing saved tensors",
     "bench/stats": "Benchmarks of the statistics kernels",
     "cmake": "Parts of the build that several folders need",
     "csrc": "msprobe's C++",

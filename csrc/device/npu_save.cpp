@@ -49,7 +49,7 @@ void copy_and_push(const Payload& payload) {
     return;
   }
   try {
-    job.data.reset(new std::byte[job.bytes]);
+    job.data = allocate_save_buffer(job.bytes);
     if (job.bytes > 0) {
       check(aclrtSetCurrentContext(payload.context), "aclrtSetCurrentContext");
       copy_to_host(job.data.get(), payload.device_data, job.bytes);

@@ -37,7 +37,7 @@ void save_from_host(const at::Tensor& x, const std::string& base) {
     return;
   }
   try {
-    job.data.reset(new std::byte[job.bytes]);  // not make_unique: that would write zeros first
+    job.data = allocate_save_buffer(job.bytes);
   } catch (const std::bad_alloc&) {
     give_up_save(job.bytes, "no memory to save '" + job.path + "'");
     return;
@@ -55,6 +55,8 @@ std::string next_save_path(const std::string& base) { return dump::Saver::instan
 bool acquire_save_room(std::size_t bytes, const std::string& path) {
   return dump::Saver::instance().queue().acquire(bytes, path);
 }
+
+dump::SaveBuffer allocate_save_buffer(std::size_t bytes) { return dump::Saver::instance().queue().allocate(bytes); }
 
 void push_save(dump::SaveJob job) { dump::Saver::instance().queue().push(std::move(job)); }
 

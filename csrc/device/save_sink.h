@@ -13,9 +13,10 @@
 
 namespace msprobe::device {
 
-// The four steps of a save, as dump::Saver has them: number, room, then the data or the reason why not.
+// The steps of a save, as dump::Saver has them: number, room, then the data or the reason why not.
 MSPROBE_API std::string next_save_path(const std::string& base);
 MSPROBE_API bool acquire_save_room(std::size_t bytes, const std::string& path);
+MSPROBE_API dump::SaveBuffer allocate_save_buffer(std::size_t bytes);
 MSPROBE_API void push_save(dump::SaveJob job);
 MSPROBE_API void give_up_save(std::size_t bytes, std::string message);
 

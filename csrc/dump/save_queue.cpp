@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -57,6 +58,35 @@ bool SaveQueue::acquire(std::size_t bytes, const std::string& path) {
   return true;
 }
 
+SaveBuffer SaveQueue::allocate(std::size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto spare = spares_.find(bytes); spare != spares_.end()) {
+      SaveBuffer buffer = std::move(spare->second);
+      spares_.erase(spare);
+      spare_bytes_ -= bytes;
+      return buffer;
+    }
+    drop_spares(options_.max_bytes - std::min(options_.max_bytes, used_));
+  }
+  return SaveBuffer(new std::byte[bytes]);  // not make_unique: that would write zeros first
+}
+
+void SaveQueue::recycle(SaveBuffer buffer, std::size_t bytes) {
+  if (bytes > 0 && used_ + spare_bytes_ + bytes <= options_.max_bytes) {
+    spares_.emplace(bytes, std::move(buffer));
+    spare_bytes_ += bytes;
+  }
+}
+
+void SaveQueue::drop_spares(std::size_t allowed) {
+  while (spare_bytes_ > allowed) {
+    const auto largest = std::prev(spares_.end());
+    spare_bytes_ -= largest->first;
+    spares_.erase(largest);
+  }
+}
+
 void SaveQueue::push(SaveJob job) {
   {
     const std::lock_guard lock(mutex_);
@@ -94,13 +124,12 @@ void SaveQueue::run() {
     } catch (const std::exception& error) {
       failure = error.what();
     }
-    const std::size_t bytes = job.bytes;
-    job = {};
     lock.lock();
     if (!failure.empty()) {
       add_error(std::move(failure));
     }
-    used_ -= bytes;
+    used_ -= job.bytes;
+    recycle(std::move(job.data), job.bytes);
     unfinished_.erase(number);
     room_.notify_all();
     idle_.notify_all();

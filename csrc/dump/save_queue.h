@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -18,12 +19,14 @@
 
 namespace msprobe::dump {
 
+using SaveBuffer = std::unique_ptr<std::byte[]>;
+
 // A contiguous tensor in host memory on its way to a file.
 struct SaveJob {
   std::string path;
   DType dtype = DType::kUnknown;
   std::vector<std::int64_t> sizes;
-  std::unique_ptr<std::byte[]> data;
+  SaveBuffer data;
   std::size_t bytes = 0;
 };
 
@@ -50,6 +53,10 @@ class SaveQueue {
   // Waits for room. A tensor larger than the bound waits until nothing else is there. False: the limit passed; `path` is lost, and
   // told of.
   bool acquire(std::size_t bytes, const std::string& path);
+
+  // Memory for acquired bytes, not zeroed. Buffers that have been written are kept for the next tensor of their size, within the bound:
+  // fresh memory costs more to touch than the copy into it. Throws std::bad_alloc.
+  SaveBuffer allocate(std::size_t bytes);
   void push(SaveJob job);                                // its bytes were acquired
   void give_up(std::size_t bytes, std::string message);  // acquired bytes that will not be pushed: tells why
 
@@ -67,7 +74,10 @@ class SaveQueue {
 
   void run();
   void write(const SaveJob& job);
-  void add_error(std::string message);  // with mutex_ held
+  // With mutex_ held:
+  void add_error(std::string message);
+  void recycle(SaveBuffer buffer, std::size_t bytes);
+  void drop_spares(std::size_t allowed);  // until no more than `allowed` bytes are kept
 
   const SaveQueueOptions options_;
   mutable std::mutex mutex_;
@@ -76,9 +86,11 @@ class SaveQueue {
   std::condition_variable idle_;  // a job was finished
   std::deque<NumberedJob> jobs_;
   std::vector<std::thread> threads_;
-  std::size_t used_ = 0;                // bytes acquired and not given back
-  std::uint64_t pushed_ = 0;            // jobs ever
-  std::set<std::uint64_t> unfinished_;  // their numbers
+  std::size_t used_ = 0;                           // bytes acquired and not given back
+  std::multimap<std::size_t, SaveBuffer> spares_;  // by size
+  std::size_t spare_bytes_ = 0;                    // used_ + spare_bytes_ stay within the bound
+  std::uint64_t pushed_ = 0;                       // jobs ever
+  std::set<std::uint64_t> unfinished_;             // their numbers
   bool stopping_ = false;
   std::string error_;       // the first since throw_error()
   std::uint64_t lost_ = 0;  // tensors since then

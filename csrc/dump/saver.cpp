@@ -18,8 +18,8 @@ Saver& Saver::instance() {
   if (Saver* saver = current.load(std::memory_order_acquire)) {
     return *saver;
   }
-  static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr, std::memory_order_release); });
-  static_cast<void>(kRegistered);
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr, std::memory_order_release); });
+  static_cast<void>(registered);
   auto* fresh = new Saver({.max_bytes = save_bytes_from_environment()});
   Saver* expected = nullptr;
   if (!current.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) {

@@ -67,11 +67,16 @@ def test_readme_shows_real_output():
     assert '"Module.0.Linear.forward.0"' in shown
 
 
-def test_readme_quick_start_is_the_example():
-    guide = code_blocks(text("README.md"), "diff")[0]
+@pytest.mark.parametrize(("index", "name"), [(0, "quick_start.py"), (1, "single_point.py")])
+def test_readme_programs_are_the_examples(index, name):
+    guide = code_blocks(text("README.md"), "diff")[index]
     program = "".join(line[2:] + "\n" if line.strip() else "\n" for line in guide.splitlines())
-    example = text("examples/quick_start.py")
+    example = text(f"examples/{name}")
     assert example.split("\n\n", 1)[1] == program, "after its head the example is the README's program to the letter"
+
+
+def test_readme_quick_start_adds_four_lines():
+    guide = code_blocks(text("README.md"), "diff")[0]
     added = [line[2:].strip() for line in guide.splitlines() if line.startswith("+")]
     assert [line for line in added if not line.startswith("#")] == [
         "from msprobe.pytorch import AclGraphDumper",

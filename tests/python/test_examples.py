@@ -11,6 +11,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(sysconfig.get_paths()["scripts"]) / "msprobe"
@@ -92,3 +93,29 @@ def test_show_dumps(tmp_path):
     assert [line.split()[-1] for line in lines if "step" in line and "──" in line] == ["step0", "step2", "step10"]
     assert lines[-1] == '{"step": 0}'
     assert run(tmp_path, sys.executable, ROOT / "tools" / "show_dumps.py", "nothing").returncode == 1
+
+
+def test_single_point(tmp_path):
+    (tmp_path / "dump").mkdir()
+    answer = run(tmp_path, PROGRAM, "hostnpu", "run", ROOT / "examples" / "single_point.py")
+    assert answer.returncode == 0, answer.stderr
+    (path,) = (tmp_path / "dump").iterdir()
+    assert path.name == "linear_out_0.pt"
+    saved = torch.load(path, weights_only=True)
+    assert saved.shape == (2, 4)
+    assert saved.dtype == torch.float32
+    assert saved.abs().max() > 0
+
+
+def test_single_point_tells_that_its_folder_is_missing(tmp_path):
+    answer = run(tmp_path, PROGRAM, "hostnpu", "run", ROOT / "examples" / "single_point.py")
+    assert answer.returncode == 1
+    assert "the folder of './dump/linear_out.pt' does not exist; make it first" in answer.stderr
+
+
+def test_single_point_ranks(tmp_path):
+    answer = run(tmp_path, sys.executable, ROOT / "examples" / "single_point_ranks.py", "2")
+    assert answer.returncode == 0, answer.stderr
+    for rank in range(2):
+        assert torch.load(tmp_path / "dump" / f"rank{rank}" / "tensor_0.pt").unique().tolist() == [float(rank)]
+    assert sorted(path.name for path in (tmp_path / "dump").iterdir()) == ["rank0", "rank1"]

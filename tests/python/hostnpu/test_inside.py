@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from run_on_hostnpu import run_on_hostnpu
 
 INSIDE = Path(__file__).parent / "inside"
 FILES = sorted(path.name for path in INSIDE.glob("test_*.py"))
@@ -18,20 +17,11 @@ LATER_CANN = [
 ]
 
 
-def run_inside(name: str, *options: str) -> None:
-    command = [sys.executable, "-m", "msprobe.hostnpu", "run", "--devices", "2", "--memory", "4", *options]
-    pytest_options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(INSIDE / name)]
-    result = subprocess.run([*command, *pytest_options], capture_output=True, text=True, timeout=900, check=False)
-    output = result.stdout + result.stderr
-    assert result.returncode == 0, output[-20000:]
-    assert re.search(r"^\d+ passed", result.stdout, re.MULTILINE), output[-5000:]
-
-
 @pytest.mark.parametrize("name", FILES)
-def test_file(name: str) -> None:
-    run_inside(name)
+def test_file(name: str, tmp_path: Path) -> None:
+    run_on_hostnpu(INSIDE / name, tmp_path, "--devices", "2", "--memory", "4")
 
 
 @pytest.mark.parametrize(("name", "version"), LATER_CANN)
-def test_file_with_later_cann(name: str, version: str) -> None:
-    run_inside(name, "--cann", version)
+def test_file_with_later_cann(name: str, version: str, tmp_path: Path) -> None:
+    run_on_hostnpu(INSIDE / name, tmp_path, "--devices", "2", "--memory", "4", "--cann", version)

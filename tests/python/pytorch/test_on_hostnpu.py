@@ -16,5 +16,5 @@ FILES = sorted(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_file(name: str) -> None:
-    run_on_hostnpu(HERE / name, "--devices", "2")
+def test_file(name: str, tmp_path: Path) -> None:
+    run_on_hostnpu(HERE / name, tmp_path, "--devices", "2")
