@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from msprobe.lib import aclgraph_dump_ext
-from msprobe.pytorch import AclGraphDumper, ops
+from msprobe.pytorch import AclGraphDumper, flush, ops
 
 ALL_UTILS = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
 TAG = "m|Module.x.X|args|#0|^$"
@@ -54,6 +54,17 @@ def test_opcheck_stat(handle: int, device: torch.device, name: str) -> None:
 def test_opcheck_commit(handle: int, device: torch.device) -> None:
     token = torch.zeros(1, dtype=torch.uint8, device=device)
     torch.library.opcheck(torch.ops.msprobe.commit_.default, (token, handle))
+
+
+@pytest.mark.parametrize("name", list(samples(torch.device("cpu"))))
+def test_opcheck_save(tmp_path: Path, device: torch.device, name: str) -> None:
+    aclgraph_dump_ext.load_npu()
+    token = torch.zeros(1, dtype=torch.uint8, device=device)
+    utils = [u for u in ALL_UTILS if device.type == "cpu" or u != "test_autograd_registration"]
+    base = str(tmp_path / "x")
+    torch.library.opcheck(torch.ops.msprobe.save_.default, (samples(device)[name], token, base), test_utils=utils)
+    flush()
+    assert (tmp_path / "x_0.pt").exists()
 
 
 def test_a_handle_that_nobody_gave(device: torch.device) -> None:
