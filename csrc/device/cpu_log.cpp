@@ -4,6 +4,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/resolve_neg.h>
+#include <ATen/ops/zeros.h>
 
 #include <array>
 #include <utility>
@@ -35,53 +36,63 @@ stats::Stats compute(const stats::TensorView& view) {
   return stats::finish(partials.front());
 }
 
-bool has_host_memory(const at::Tensor& x) {
+bool is_plain_host_tensor(const at::Tensor& x) {
   return x.device().is_cpu() && x.layout() == at::kStrided && x.has_storage() && !x.is_quantized() && !x.is_nested();
 }
 
 }  // namespace
 
-void CpuLog::stat(const at::Tensor& x, log::TagId tag) {
+log::Record CpuLog::measure(const at::Tensor& x, log::TagId tag) {
   log::Record record = describe(x, tag, *session_);
   if (note_ != log::kNoNote) {
     record.note = note_;
-  } else if (!has_host_memory(x)) {
+  } else if (!is_plain_host_tensor(x)) {
     record.note = session_->notes.intern(std::string("no statistics for a tensor that is ") +
                                          (x.is_quantized() ? "quantised" : "not strided"));
+  } else if (record.dtype != DType::kUnknown && !x._is_zerotensor() && !has_memory(x)) {
+    record.note = session_->notes.intern(std::string("no statistics: the tensor's memory has been freed"));
   } else if (record.dtype != DType::kUnknown) {
-    const at::Tensor plain = x.is_neg() ? at::resolve_neg(x) : x;  // a lazily conjugated one has the same magnitudes
+    // Forward-mode AD has tensors that stand for zeros. A lazily negated tensor is negated; a conjugated one has the same magnitudes.
+    const at::Tensor plain = x._is_zerotensor() ? at::zeros(x.sizes(), x.options()) : x.is_neg() ? at::resolve_neg(x) : x;
     record.stats = compute({plain.const_data_ptr(), record.dtype, plain.sizes(), plain.strides()});
     record.has_counts = record.stats.count > 0;
   }
-  const log::Tag& parsed = session_->tags[tag];
+  return record;
+}
+
+void CpuLog::keep(const log::Record& record) {
+  const log::Tag& tag = session_->tags[record.tag];
   const std::lock_guard lock(mutex_);
   Pending& mine = pending_[std::this_thread::get_id()];
   mine.records.push_back(record);
-  mine.open_calls += static_cast<int>(parsed.opens_call) - static_cast<int>(parsed.closes_call);
+  mine.open_calls += static_cast<int>(tag.opens_call) - static_cast<int>(tag.closes_call);
 }
 
-void CpuLog::flush(Pending& pending) {
-  session_->host_log.append(pending.records);
+void CpuLog::flush(Pending& pending, log::RunKey run) {
+  session_->host_log.append(pending.records, run);
   pending.records.clear();
   pending.open_calls = 0;
 }
 
-void CpuLog::commit() {
+void CpuLog::commit(std::uint64_t forward) {
   const std::lock_guard lock(mutex_);
   if (const auto mine = pending_.find(std::this_thread::get_id()); mine != pending_.end()) {
-    flush(mine->second);
+    flush(mine->second, {forward, 0});
   }
 }
 
+void CpuLog::abandon() { commit(session_->next_forward()); }
+
 void CpuLog::drain() {
   const std::lock_guard lock(mutex_);
-  // Another thread in the middle of a forward keeps its records: they belong together in the step in which its forward ends.
   for (auto place = pending_.begin(); place != pending_.end();) {
-    if (place->first == std::this_thread::get_id() || place->second.open_calls <= 0) {
-      flush(place->second);
-      place = pending_.erase(place);
-    } else {
+    const auto& [thread, pending] = *place;
+    const bool busy = session_->in_forward(thread) || pending.open_calls > 0;
+    if (busy && thread != std::this_thread::get_id()) {
       ++place;
+    } else {
+      flush(place->second, {});
+      place = pending_.erase(place);
     }
   }
 }

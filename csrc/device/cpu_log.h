@@ -20,8 +20,13 @@ class CpuLog final : public DeviceLog {
   CpuLog(std::shared_ptr<log::Session> session, const std::string& note)
       : session_(std::move(session)), note_(session_->notes.intern(note)) {}
 
-  void stat(const at::Tensor& x, log::TagId tag) override;
-  void commit() override;
+  // The record of x with its numbers, which is not kept yet.
+  log::Record measure(const at::Tensor& x, log::TagId tag);
+
+  void stat(const at::Tensor& x, log::TagId tag) override { keep(measure(x, tag)); }
+  void keep(const log::Record& record) override;
+  void commit(std::uint64_t forward) override;
+  void abandon() override;
   void drain() override;
   void reserve(std::int64_t /*sites*/) override {}
 
@@ -32,7 +37,7 @@ class CpuLog final : public DeviceLog {
     std::int64_t open_calls = 0;  // calls begun and not ended
   };
 
-  void flush(Pending& pending);
+  void flush(Pending& pending, log::RunKey run);
 
   std::shared_ptr<log::Session> session_;
   log::NoteId note_ = log::kNoNote;

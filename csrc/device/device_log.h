@@ -14,8 +14,8 @@
 
 namespace msprobe::device {
 
-// Any thread may call any member. stat() and commit() are what the operators do when they run (at capture time: what they put
-// into the graph); drain() and discard() belong to step().
+// Any thread may call any member. stat(), keep() and commit() are what the operators do when they run (at capture time: what they put
+// into the graph); drain() belongs to step().
 class MSPROBE_API DeviceLog {
  public:
   DeviceLog() = default;
@@ -26,10 +26,19 @@ class MSPROBE_API DeviceLog {
   // Takes the statistics of x now, or at every replay if the current stream is being captured.
   virtual void stat(const at::Tensor& x, log::TagId tag) = 0;
 
-  // Brings what this thread has recorded since its last commit to the host log, in one transfer; captured like stat().
-  virtual void commit() = 0;
+  // Takes a record whose numbers are known already: of a host tensor among this device's. In a capture it stands in every replay, as the
+  // host's value does in the graph.
+  virtual void keep(const log::Record& record) = 0;
 
-  // Waits for the device and brings all that was ever recorded to the host log. Throws Error during a capture.
+  // Brings what this thread has recorded since its last commit to the host log, in one transfer; captured like stat(). The number is
+  // that of the forward which ends.
+  virtual void commit(std::uint64_t forward) = 0;
+
+  // A forward of this thread has raised: ends what it has recorded, as far as it ran.
+  virtual void abandon() = 0;
+
+  // Waits for the device and brings what was recorded to the host log, except what belongs to a forward that another thread is in the
+  // middle of. Throws Error during a capture.
   virtual void drain() = 0;
 
   // Makes room for the records of `sites` captured tensors before a capture begins.

@@ -10,6 +10,7 @@
 #include <exception>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -18,7 +19,7 @@
 namespace msprobe::device::npu {
 namespace {
 
-// An eager thread that never commits (only submodules are called) does so after this many records.
+// A thread that is in no forward (a compiled submodule was called) and so never commits does so after this many eager records.
 constexpr std::size_t kMaxPendingEager = 4096;
 
 c10::Stream torch_stream(c10::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStream(device); }
@@ -33,6 +34,9 @@ struct Range {
 std::vector<Range> ranges_of(std::span<const Site> sites) {
   std::vector<Range> ranges;
   for (const Site& site : sites) {
+    if (!site.has_row()) {
+      continue;
+    }
     if (!ranges.empty() && ranges.back().block == site.row.block &&
         ranges.back().first + ranges.back().rows == site.row.index) {
       ++ranges.back().rows;
@@ -53,24 +57,30 @@ void queue_reset(const Range& range, const std::byte* sentinels, aclrtStream str
   }
 }
 
-// Appends what has been written among `sites`, from their host rows.
-void append_written(std::span<const Site> sites, log::Session& session) {
+// The records of what has been written among `sites`, from their host rows.
+std::vector<log::Record> written(std::span<const Site> sites, log::Session& session) {
   std::vector<log::Record> records;
   records.reserve(sites.size());
+  std::size_t missing = 0;
   for (const Site& site : sites) {
-    if (!is_sentinel(site.row.host())) {
-      records.push_back(site.record);
+    if (site.has_row() && is_sentinel(site.row.host())) {
+      missing += site.graph == nullptr ? 1 : 0;  // a captured site may lie in a branch that was not taken
+      continue;
+    }
+    records.push_back(site.record);
+    if (site.has_row()) {
       records.back().stats = read_row(site.row.host(), site.format);
     }
   }
-  if (!session.closed()) {
-    session.host_log.append(records);
+  if (missing > 0) {
+    session.background_error("msprobe: " + std::to_string(missing) + " records of a forward did not arrive from the device");
   }
+  return records;
 }
 
 void release_transient(std::span<const Site> sites) {
   for (const Site& site : sites) {
-    if (site.graph == nullptr) {
+    if (site.graph == nullptr && site.has_row()) {
       RowPool::release(*site.row.block, 1);
     }
   }
@@ -82,6 +92,8 @@ struct NpuLog::Payload {
   std::shared_ptr<log::Session> session;
   std::vector<Site> sites;
   bool captured = false;                // runs at every replay; else once, and frees itself
+  std::uint64_t forward = 0;            // number of the commit
+  std::uint64_t replays = 0;            // callbacks so far; only the callback thread counts
   aclrtContext copy_context = nullptr;  // set: the callback copies the rows itself, in this context
 };
 
@@ -92,7 +104,6 @@ NpuLog::~NpuLog() = default;
 
 void NpuLog::stat(const at::Tensor& x, log::TagId tag) {
   const c10::DeviceGuard guard(device_);
-  const log::Tag& parsed = session_->tags[tag];
   Site site;
   site.graph = capturing(current_stream());
   site.row = site.graph != nullptr ? pool_.take_captured() : pool_.take_transient();
@@ -101,16 +112,31 @@ void NpuLog::stat(const at::Tensor& x, log::TagId tag) {
   if (!site.format.note.empty()) {
     site.record.note = session_->notes.intern(site.format.note);
   }
+  add_pending(std::move(site));
+}
+
+void NpuLog::keep(const log::Record& record) {
+  const c10::DeviceGuard guard(device_);
+  Site site;
+  site.graph = capturing(current_stream());
+  site.record = record;
+  add_pending(std::move(site));
+}
+
+void NpuLog::add_pending(Site site) {
+  const log::Tag& tag = session_->tags[site.record.tag];
+  const bool eager = site.graph == nullptr;
+  const bool alone = !session_->in_forward(std::this_thread::get_id());
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];
-    mine.open_calls += static_cast<int>(parsed.opens_call) - static_cast<int>(parsed.closes_call);
-    full = site.graph == nullptr && mine.pending.size() >= kMaxPendingEager;
+    mine.open_calls += static_cast<int>(tag.opens_call) - static_cast<int>(tag.closes_call);
     mine.pending.push_back({std::move(site), torch_stream(device_)});
+    full = eager && alone && mine.open_calls <= 0 && mine.pending.size() >= kMaxPendingEager;
   }
   if (full) {
-    commit();
+    commit(session_->next_forward());
   }
 }
 
@@ -167,30 +193,42 @@ std::vector<Site> NpuLog::take_for_commit(Thread& mine, aclmdlRI graph) {
   return sites;
 }
 
-void NpuLog::commit() {
+void NpuLog::commit(std::uint64_t forward) {
   const c10::DeviceGuard guard(device_);
   aclmdlRI graph = capturing(current_stream());
-  std::vector<Site> sites;
+  auto payload = std::make_unique<Payload>();
+  payload->session = session_;
+  payload->captured = graph != nullptr;
+  payload->forward = forward;
   std::vector<PendingSite> streams;
   {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];
     mine.open_calls = 0;
     streams = mine.pending;
-    sites = take_for_commit(mine, graph);
+    payload->sites = take_for_commit(mine, graph);
   }
-  if (sites.empty()) {
+  if (payload->sites.empty()) {
     return;
   }
-  join_streams(streams, graph, torch_stream(device_));
-  queue_transfer(std::move(sites), graph != nullptr, current_stream_for_work());
+  try {
+    join_streams(streams, graph, torch_stream(device_));
+    queue_transfer(payload, current_stream_for_work());
+  } catch (const std::exception& error) {
+    // The model must not fail for it. Eager rows are read by drain(); those of a capture cannot be brought to the host.
+    session_->background_error(std::string("msprobe cannot bring the records of a forward to the host: ") + error.what());
+    const std::lock_guard lock(mutex_);
+    Thread& mine = threads_[std::this_thread::get_id()];
+    for (Site& site : payload->sites) {
+      if (site.graph == nullptr) {
+        mine.pending.push_back({std::move(site), torch_stream(device_)});
+      }
+    }
+  }
 }
 
-void NpuLog::queue_transfer(std::vector<Site> sites, bool captured, aclrtStream stream) {
-  auto payload = std::make_unique<Payload>();
-  payload->session = session_;
-  payload->captured = captured;
-  payload->sites = std::move(sites);
+// Takes the payload over as soon as a callback may use it.
+void NpuLog::queue_transfer(std::unique_ptr<Payload>& payload, aclrtStream stream) {
   const std::vector<Range> ranges = ranges_of(payload->sites);
   if (settings_.npu_copy_in_callback) {
     check(aclrtGetCurrentContext(&payload->copy_context), "aclrtGetCurrentContext");
@@ -203,7 +241,7 @@ void NpuLog::queue_transfer(std::vector<Site> sites, bool captured, aclrtStream 
   std::copy_if(payload->sites.begin(), payload->sites.end(), std::back_inserter(to_reset),
                [](const Site& site) { return site.graph != nullptr; });
   queue_host_function(&NpuLog::run_callback, payload.get(), stream);
-  if (captured) {
+  if (payload->captured) {
     const std::lock_guard lock(mutex_);
     payloads_.push_back(std::move(payload));
   } else {
@@ -212,6 +250,20 @@ void NpuLog::queue_transfer(std::vector<Site> sites, bool captured, aclrtStream 
   for (const Range& range : ranges_of(to_reset)) {
     queue_reset(range, pool_.sentinels(), stream);
   }
+}
+
+void NpuLog::abandon() {
+  const c10::DeviceGuard guard(device_);
+  const aclmdlRI graph = capturing(current_stream());
+  if (graph == nullptr) {
+    commit(session_->next_forward());
+    return;
+  }
+  // The capture is failing: what it holds will never run.
+  const std::lock_guard lock(mutex_);
+  Thread& mine = threads_[std::this_thread::get_id()];
+  mine.open_calls = 0;
+  std::erase_if(mine.pending, [&](const PendingSite& one) { return one.site.graph == graph; });
 }
 
 // On CANN's callback thread, which has no current context and serves all streams of the device: no call of the runtime (unless the
@@ -225,7 +277,10 @@ void NpuLog::run_callback(void* raw) noexcept {
         copy_to_host(range.block->host_row(range.first), range.block->device_row(range.first), bytes_of(range));
       }
     }
-    append_written(payload->sites, *payload->session);
+    const std::vector<log::Record> records = written(payload->sites, *payload->session);
+    if (!payload->session->closed()) {
+      payload->session->host_log.append(records, {payload->forward, payload->replays++});
+    }
   } catch (const std::exception& error) {
     payload->session->background_error(std::string("msprobe lost the records of a forward: ") + error.what());
   }
@@ -237,65 +292,74 @@ void NpuLog::run_callback(void* raw) noexcept {
 
 void NpuLog::drain() {
   const c10::DeviceGuard guard(device_);
+  constexpr const char* kInCapture =
+      "msprobe: step() must not be called while a graph is being captured: call it after the capture, or between replays";
   if (capturing(current_stream()) != nullptr) {
-    fail("msprobe: step() must not be called while a graph is being captured: call it after the capture, or between replays");
+    fail(kInCapture);
   }
-  commit();
-  c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
-  drain_transient();
-  drain_captured();
-}
-
-// Eager rows of threads that are not in the middle of a forward; this thread's went with commit().
-void NpuLog::drain_transient() {
-  std::vector<Site> sites;
+  commit(session_->next_forward());
+  // Before the wait: what other threads queue during it would be read before the device has written it.
+  std::vector<Site> transient;
+  std::vector<Site> captured;
   {
     const std::lock_guard lock(mutex_);
+    captured = polled_;
     for (auto& [id, thread] : threads_) {
-      if (thread.open_calls > 0) {
-        continue;
-      }
+      const bool busy = session_->in_forward(id) || thread.open_calls > 0;
       for (PendingSite& one : thread.pending) {
-        if (one.site.graph == nullptr) {
-          sites.push_back(std::move(one.site));
+        if (one.site.graph != nullptr) {
+          captured.push_back(one.site);
+        } else if (!busy) {
+          transient.push_back(std::move(one.site));
         }
       }
-      std::erase_if(thread.pending, [](const PendingSite& one) { return one.site.graph == nullptr; });
+      if (!busy) {
+        std::erase_if(thread.pending, [](const PendingSite& one) { return one.site.graph == nullptr; });
+      }
     }
   }
+  try {
+    c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
+  } catch (const c10::Error& error) {
+    const std::lock_guard lock(mutex_);
+    Thread& mine = threads_[std::this_thread::get_id()];
+    for (Site& site : transient) {
+      mine.pending.push_back({std::move(site), torch_stream(device_)});
+    }
+    if (std::string_view(error.what_without_backtrace()).find("107027") != std::string_view::npos) {
+      fail(kInCapture);  // on another stream, or by another thread
+    }
+    throw;
+  }
+  drain_transient(transient);
+  drain_captured(captured);
+}
+
+// Eager rows that nobody has committed; the device has been waited for since they were queued.
+void NpuLog::drain_transient(std::span<const Site> sites) {
   for (const Range& range : ranges_of(sites)) {
     copy_to_host(range.block->host_row(range.first), range.block->device_row(range.first), bytes_of(range));
   }
-  append_written(sites, *session_);
+  session_->host_log.append(written(sites, *session_));
   release_transient(sites);
 }
 
 // What replays have left in rows that their own graph does not commit. (The others' rows are left alone: another thread may be
 // replaying them right now.) Read into memory of its own, since a commit may be using the mirror.
-void NpuLog::drain_captured() {
-  std::vector<Site> all;
-  {
-    const std::lock_guard lock(mutex_);
-    all = polled_;
-    for (const auto& [id, thread] : threads_) {
-      for (const PendingSite& one : thread.pending) {
-        if (one.site.graph != nullptr) {
-          all.push_back(one.site);
-        }
-      }
-    }
-  }
+void NpuLog::drain_captured(std::span<const Site> sites) {
   std::vector<log::Record> records;
+  std::vector<Site> with_row;
+  std::copy_if(sites.begin(), sites.end(), std::back_inserter(with_row), [](const Site& site) { return site.has_row(); });
   std::size_t next = 0;
-  for (const Range& range : ranges_of(all)) {
+  for (const Range& range : ranges_of(with_row)) {
     std::vector<std::byte> rows(bytes_of(range));
     copy_to_host(rows.data(), range.block->device_row(range.first), rows.size());
     for (std::int64_t i = 0; i < range.rows; ++i, ++next) {
       const std::byte* row = rows.data() + static_cast<std::size_t>(i) * kRowBytes;
       if (!is_sentinel(row)) {
-        records.push_back(all[next].record);
-        records.back().stats = read_row(row, all[next].format);
-        copy_to_device(all[next].row.device() + kNormOffset, &kSentinel, sizeof kSentinel);
+        records.push_back(with_row[next].record);
+        records.back().stats = read_row(row, with_row[next].format);
+        copy_to_device(with_row[next].row.device() + kNormOffset, &kSentinel, sizeof kSentinel);
       }
     }
   }

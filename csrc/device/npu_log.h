@@ -25,12 +25,14 @@
 
 namespace msprobe::device::npu {
 
-// One tensor that will be read from a row: at one time (eager) or at every replay (captured).
+// One tensor that will be read from a row: at one time (eager) or at every replay (captured). Or a host tensor's record among them.
 struct Site {
-  log::Record record;  // without numbers
+  log::Record record;  // without numbers, unless it is of a host tensor
   RowFormat format;
-  Row row;
+  Row row;                   // without a block: a host tensor's record
   aclmdlRI graph = nullptr;  // null: eager
+
+  [[nodiscard]] bool has_row() const noexcept { return row.block != nullptr; }
 };
 
 class NpuLog final : public DeviceLog {
@@ -39,7 +41,9 @@ class NpuLog final : public DeviceLog {
   ~NpuLog() override;
 
   void stat(const at::Tensor& x, log::TagId tag) override;
-  void commit() override;
+  void keep(const log::Record& record) override;
+  void commit(std::uint64_t forward) override;
+  void abandon() override;
   void drain() override;
   void reserve(std::int64_t sites) override;
 
@@ -55,12 +59,14 @@ class NpuLog final : public DeviceLog {
   };
   struct Payload;  // of one callback
 
+  void add_pending(Site site);
+
   static void run_callback(void* payload) noexcept;
-  void queue_transfer(std::vector<Site> sites, bool captured, aclrtStream stream);
+  void queue_transfer(std::unique_ptr<Payload>& payload, aclrtStream stream);
   void join_streams(std::span<const PendingSite> pending, aclmdlRI graph, const c10::Stream& current) const;
   std::vector<Site> take_for_commit(Thread& mine, aclmdlRI graph);
-  void drain_transient();
-  void drain_captured();
+  void drain_transient(std::span<const Site> sites);
+  void drain_captured(std::span<const Site> sites);
 
   std::shared_ptr<log::Session> session_;
   c10::Device device_;

@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "device/npu_format.h"
+#include "device/tensor_facts.h"
 
 namespace msprobe::device::npu {
 namespace {
@@ -204,7 +205,9 @@ stats::Extreme read_extreme(const std::byte* from, at::ScalarType type) {
 RowFormat queue_statistics(const at::Tensor& x, const Row& row, bool by_copy) {
   const RowWriter writer(row, x.device(), by_copy);
   RowFormat format;
-  if (x.numel() > 0) {
+  if (!has_memory(x)) {
+    format.note = "no statistics: the tensor's memory has been freed, or it stands for zeros";
+  } else if (x.numel() > 0) {
     try {
       const Plan plan = plan_for(x);
       if (plan.for_sums.defined()) {

@@ -2,6 +2,8 @@
 // Saving: the process's queue, the host's own tensors, and which library saves which device's.
 #include "device/save_sink.h"
 
+#include <ATen/ops/zeros.h>
+
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -74,6 +76,13 @@ void save_tensor(const at::Tensor& x, const std::string& base) {
   if (dtype_of(x.scalar_type()) == DType::kUnknown || x.layout() != at::kStrided || x.is_nested()) {
     fail("acl_save: x must be a dense tensor of a plain dtype, got dtype ", c10::toString(x.scalar_type()), ", layout ",
          x.layout(), ": convert it first");
+  }
+  if (x._is_zerotensor()) {  // of forward-mode AD: stands for zeros without memory
+    save_tensor(at::zeros(x.sizes(), x.options()), base);
+    return;
+  }
+  if (!has_memory(x)) {
+    fail("acl_save: x has no values: its memory has been freed");
   }
   if (x.device().is_cpu()) {
     save_from_host(x, base);

@@ -63,9 +63,24 @@ DType dtype_of(at::ScalarType type) noexcept {
   }
 }
 
+bool has_memory(const at::Tensor& x) {
+  if (x.numel() == 0) {
+    return true;
+  }
+  if (x._is_zerotensor() || !x.has_storage() || x.storage().data() == nullptr) {
+    return false;
+  }
+  std::int64_t last = x.storage_offset();  // the largest element used, since torch's strides are not negative
+  for (std::int64_t i = 0; i < x.dim(); ++i) {
+    last += (x.size(i) - 1) * x.stride(i);
+  }
+  return static_cast<std::size_t>(last + 1) * x.element_size() <= x.storage().nbytes();
+}
+
 log::Record describe(const at::Tensor& x, log::TagId tag, log::Session& session) {
   log::Record record;
   record.tag = tag;
+  record.position = session.next_position();
   record.dtype = dtype_of(x.scalar_type());
   if (record.dtype == DType::kUnknown) {
     record.note = session.notes.intern(std::string("dtype ") + c10::toString(x.scalar_type()));

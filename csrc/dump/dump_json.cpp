@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -131,17 +132,14 @@ class Writer {
   // left no record, so sequences close up.
   void container(const Positions& positions, std::size_t depth) {
     std::vector<std::pair<const log::PathElement*, Positions>> members;
+    std::unordered_map<std::string_view, std::size_t> member_of;  // a container has keys or indices, never both
     for (const std::int64_t position : positions) {
       const log::PathElement& element = tag_at(position).path[depth];
-      auto found = members.begin();
-      while (found != members.end() && *found->first != element) {
-        ++found;
+      const auto [place, is_new] = member_of.try_emplace(element.text, members.size());
+      if (is_new) {
+        members.emplace_back(&element, Positions{});
       }
-      if (found == members.end()) {
-        members.emplace_back(&element, Positions{position});
-      } else {
-        found->second.push_back(position);
-      }
+      members[place->second].second.push_back(position);
     }
     const bool mapping = members.front().first->is_key;
     text_ += mapping ? '{' : '[';

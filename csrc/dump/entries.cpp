@@ -2,7 +2,6 @@
 // Groups records into calls.
 #include "dump/entries.h"
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -18,14 +17,6 @@ struct CallsOfName {
 
 // Kinds have separate name spaces: a module tree can hold a class called like an API.
 std::string name_key(const log::Tag& tag) { return (tag.kind == log::EntryKind::kModule ? 'm' : 'a') + tag.name; }
-
-// True if the call already has this very place: then its opening tensor was lost (it did not run) and a new call began.
-bool has_place(const Entry& entry, const log::Tag& tag, std::span<const log::Record> records, const log::TagTable& tags) {
-  return std::any_of(entry.records.begin(), entry.records.end(), [&](std::int64_t position) {
-    const log::Tag& other = tags[records[static_cast<std::size_t>(position)].tag];
-    return other.section == tag.section && other.path == tag.path;
-  });
-}
 
 }  // namespace
 
@@ -43,12 +34,14 @@ std::vector<Entry> collect_entries(std::span<const log::Record> records, const l
     const auto position = static_cast<std::int64_t>(i);
     const log::Tag& tag = tags[records[i].tag];
     CallsOfName& of_name = calls[name_key(tag)];
-    if (tag.opens_call || of_name.open.empty() || has_place(entries[of_name.open.back()], tag, records, tags)) {
+    // A place that the open call already has: its opening tensor was lost (it did not run) and a new call began.
+    if (tag.opens_call || of_name.open.empty() || entries[of_name.open.back()].places.contains(tag.place)) {
       of_name.open.push_back(entries.size());
-      entries.push_back(Entry{&tag, of_name.started++, position, position, {}});
+      entries.push_back(Entry{&tag, of_name.started++, position, position, {}, {}});
     }
     Entry& entry = entries[of_name.open.back()];
     entry.records.push_back(position);
+    entry.places.insert(tag.place);
     entry.last = position;
     if (tag.closes_call) {
       of_name.open.pop_back();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "log/record.h"
@@ -14,11 +15,12 @@ namespace msprobe::dump {
 
 // One call of a module or API. Positions count the records of the step, from 0.
 struct Entry {
-  const log::Tag* tag = nullptr;      // of the first tensor: kind and name are the same for all
-  std::int64_t call_index = 0;        // calls of this name since the step began
-  std::int64_t first = 0;             // position of the first record
-  std::int64_t last = 0;              // position of the last record
-  std::vector<std::int64_t> records;  // positions, in order of execution
+  const log::Tag* tag = nullptr;             // of the first tensor: kind and name are the same for all
+  std::int64_t call_index = 0;               // calls of this name since the step began
+  std::int64_t first = 0;                    // position of the first record
+  std::int64_t last = 0;                     // position of the last record
+  std::vector<std::int64_t> records;         // positions, in order of execution
+  std::unordered_set<std::uint32_t> places;  // of the records' tags
 
   // Module.layers.0.Linear.forward.3 or Aten.addmm.3.forward
   [[nodiscard]] std::string name() const;

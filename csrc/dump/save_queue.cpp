@@ -91,7 +91,16 @@ void SaveQueue::push(SaveJob job) {
   {
     const std::lock_guard lock(mutex_);
     while (threads_.size() < static_cast<std::size_t>(options_.threads)) {
-      threads_.emplace_back([this] { run(); });
+      try {
+        threads_.emplace_back([this] { run(); });
+      } catch (const std::system_error& error) {
+        if (threads_.empty()) {  // fewer threads are enough, none are not
+          used_ -= job.bytes;
+          add_error("cannot save '" + job.path + "': no thread can be started: " + error.what());
+          return;
+        }
+        break;
+      }
     }
     unfinished_.insert(pushed_);
     jobs_.push_back({pushed_++, std::move(job)});

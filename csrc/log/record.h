@@ -19,8 +19,9 @@ struct Record {
   ShapeId shape = 0;
   NoteId note = kNoNote;
   DType dtype = DType::kUnknown;
-  bool has_counts = false;  // nan, pos_inf, neg_inf and zero of `stats` were counted (not on every device)
-  stats::Stats stats;       // count == 0: an empty tensor, or one whose numbers could not be taken; all numbers are null
+  std::uint64_t position = 0;  // in the order of the operators' calls; those of one forward are put in order by it
+  bool has_counts = false;     // nan, pos_inf, neg_inf and zero of `stats` were counted (not on every device)
+  stats::Stats stats;          // count == 0: an empty tensor, or one whose numbers could not be taken; all numbers are null
 };
 
 }  // namespace msprobe::log

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "log/host_log.h"
@@ -35,6 +37,15 @@ class Session {
   Interner<std::string> notes;
   HostLog host_log;
 
+  // Positions of records, and numbers of commits, from 1.
+  std::uint64_t next_position() noexcept { return position_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t next_forward() noexcept { return forward_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Whether a thread is inside an outermost forward: its records belong together, in the step in which that forward ends.
+  void enter_forward();
+  void leave_forward();
+  [[nodiscard]] bool in_forward(std::thread::id thread) const;
+
   // A closed session takes no more records: graphs captured under it stay valid and go on replaying.
   void close() noexcept { closed_.store(true, std::memory_order_release); }
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
@@ -45,6 +56,10 @@ class Session {
 
  private:
   std::atomic<bool> closed_{false};
+  std::atomic<std::uint64_t> position_{1};
+  std::atomic<std::uint64_t> forward_{1};
+  mutable std::mutex forwards_mutex_;
+  std::set<std::thread::id> in_forward_;
   std::atomic<bool> has_error_{false};
   std::mutex error_mutex_;
   std::string error_;

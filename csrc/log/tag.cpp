@@ -129,6 +129,10 @@ TagId TagTable::intern(std::string_view text) {
   const std::unique_lock lock(mutex_);
   const auto [place, is_new] = ids_.try_emplace(std::string(text), static_cast<TagId>(tags_.size()));
   if (is_new) {
+    const auto fields = split_fields(text);
+    std::string section_and_path(fields[2]);
+    section_and_path.append("|").append(fields[3]);
+    tag.place = places_.try_emplace(std::move(section_and_path), static_cast<std::uint32_t>(places_.size())).first->second;
     tags_.push_back(std::move(tag));
   }
   return place->second;

@@ -41,6 +41,7 @@ struct Tag {
   std::vector<PathElement> path;
   bool opens_call = false;
   bool closes_call = false;
+  std::uint32_t place = 0;  // number of section and path, the same whatever the marks; given by TagTable
 };
 
 // Throws Error on anything that is not of the form above.
@@ -59,6 +60,7 @@ class TagTable {
   };
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::string, TagId, Hash, std::equal_to<>> ids_;
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> places_;
   std::deque<Tag> tags_;
 };
 

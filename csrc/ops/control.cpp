@@ -76,6 +76,21 @@ MSPROBE_API int msprobe_dumper_discard(std::int64_t handle) {
   });
 }
 
+// The outermost forward of this thread begins, or has raised. (commit_ ends it.)
+MSPROBE_API int msprobe_dumper_enter(std::int64_t handle) {
+  return guarded(-1, [&] {
+    msprobe::ops::find_dumper(handle)->enter();
+    return 0;
+  });
+}
+
+MSPROBE_API int msprobe_dumper_abandon(std::int64_t handle) {
+  return guarded(-1, [&] {
+    msprobe::ops::find_dumper(handle)->abandon();
+    return 0;
+  });
+}
+
 MSPROBE_API int msprobe_dumper_close(std::int64_t handle) {
   return guarded(-1, [&] {
     msprobe::ops::close_dumper(handle);

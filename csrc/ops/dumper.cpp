@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "device/cpu_log.h"
 
 namespace msprobe::ops {
 namespace {
@@ -43,15 +44,60 @@ device::DeviceLog* Dumper::device_log(c10::Device device) {
   return place.get();
 }
 
-void Dumper::drain() {
+std::vector<device::DeviceLog*> Dumper::device_logs() {
   std::vector<device::DeviceLog*> all;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& [device, device_log] : logs_) {
-      all.push_back(device_log.get());
+  const std::lock_guard lock(mutex_);
+  for (auto& [device, device_log] : logs_) {
+    all.push_back(device_log.get());
+  }
+  return all;
+}
+
+device::DeviceLog* Dumper::accelerator_log() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [device, device_log] : logs_) {
+    if (!device.is_cpu()) {
+      return device_log.get();
     }
   }
-  for (device::DeviceLog* device_log : all) {
+  return nullptr;
+}
+
+void Dumper::stat(const at::Tensor& x, log::TagId tag) {
+  device::DeviceLog* own = device_log(x.device());
+  if (own == nullptr) {
+    return;
+  }
+  device::DeviceLog* other = x.device().is_cpu() ? accelerator_log() : nullptr;
+  if (other != nullptr) {
+    other->keep(static_cast<device::CpuLog*>(own)->measure(x, tag));
+  } else {
+    own->stat(x, tag);
+  }
+}
+
+void Dumper::enter() { session_->enter_forward(); }
+
+void Dumper::commit() {
+  session_->leave_forward();
+  if (session_->closed()) {
+    return;
+  }
+  const std::uint64_t forward = session_->next_forward();
+  for (device::DeviceLog* device_log : device_logs()) {
+    device_log->commit(forward);
+  }
+}
+
+void Dumper::abandon() {
+  session_->leave_forward();
+  for (device::DeviceLog* device_log : device_logs()) {
+    device_log->abandon();
+  }
+}
+
+void Dumper::drain() {
+  for (device::DeviceLog* device_log : device_logs()) {
     device_log->drain();
   }
 }

@@ -2,6 +2,7 @@
 // One AclGraphDumper's native half: its session and the logs of the devices its model uses. Operators find it by a number.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "device/device_log.h"
 #include "dump/dump_json.h"
@@ -25,6 +27,15 @@ class Dumper {
   // Null when the dumper is closed: operators in graphs captured before then do nothing.
   device::DeviceLog* device_log(c10::Device device);
 
+  // Takes the statistics of x. Host tensors are kept among those of the device that the dumper's model uses, if there is one: so that
+  // the tensors of one call stay together, and stand in every replay.
+  void stat(const at::Tensor& x, log::TagId tag);
+
+  // A thread's outermost forward begins, ends, or raises. Ending commits what the thread has recorded, on whichever devices.
+  void enter();
+  void commit();
+  void abandon();
+
   [[nodiscard]] log::Session& session() noexcept { return *session_; }
 
   // Brings everything recorded to the host, writes it and forgets it. On failure the records stay for the next call.
@@ -33,6 +44,8 @@ class Dumper {
   void close();
 
  private:
+  std::vector<device::DeviceLog*> device_logs();
+  device::DeviceLog* accelerator_log();  // null: the model has only used the host
   void drain();
 
   dump::DumpHeader header_;

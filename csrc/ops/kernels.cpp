@@ -17,23 +17,16 @@ void stat(const at::Tensor& x, const at::Tensor& /*token*/, std::int64_t handle,
     return;  // tracing with fake tensors: there are no numbers
   }
   const auto dumper = find_dumper(handle);
-  device::DeviceLog* device_log = dumper->device_log(x.device());
-  if (device_log == nullptr) {
-    return;
-  }
   const at::AutoDispatchBelowADInplaceOrView below_autograd;  // the reductions write with out=, which autograd would refuse
-  device_log->stat(x, dumper->session().tags.intern(tag));
+  dumper->stat(x, dumper->session().tags.intern(tag));
 }
 
 void commit(const at::Tensor& token, std::int64_t handle) {
   if (token.is_meta()) {
     return;
   }
-  const auto dumper = find_dumper(handle);
-  if (device::DeviceLog* device_log = dumper->device_log(token.device())) {
-    const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    device_log->commit();
-  }
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  find_dumper(handle)->commit();
 }
 
 void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view base) {
@@ -52,5 +45,11 @@ void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view bas
 TORCH_LIBRARY_IMPL(msprobe, CompositeExplicitAutograd, m) {
   m.impl("stat_", &msprobe::ops::stat);
   m.impl("commit_", &msprobe::ops::commit);
+  m.impl("save_", &msprobe::ops::save);
+}
+
+// Strided nested tensors (the fast path of nn.TransformerEncoder makes them) are not among those back ends.
+TORCH_LIBRARY_IMPL(msprobe, CompositeImplicitAutogradNestedTensor, m) {
+  m.impl("stat_", &msprobe::ops::stat);
   m.impl("save_", &msprobe::ops::save);
 }

@@ -12,7 +12,8 @@ TORCH_LIBRARY(msprobe, m) {
   // Allocates nothing on the CPU; on an NPU only what the reductions need as workspace.
   m.def("stat_(Tensor x, Tensor(a!) token, int handle, str tag) -> ()", {at::Tag::pt2_compliant_tag});
 
-  // Ends a forward: brings what was recorded on this thread since the last commit to the host, in one transfer.
+  // Ends a forward: brings what was recorded on this thread since the last commit to the host, in one transfer a device. The token's
+  // device decides nothing but where a compiler may put the operator.
   m.def("commit_(Tensor(a!) token, int handle) -> ()", {at::Tag::pt2_compliant_tag});
 
   // Saves x to `{base}_{seq}.pt`, seq counting up at every execution. x: dense, of a plain dtype; copied off its device before what

@@ -52,8 +52,9 @@ def _load_ops() -> ctypes.CDLL:
     ops.msprobe_dumper_write.argtypes = [ctypes.c_int64, ctypes.c_char_p]
     ops.msprobe_dumper_discard.restype = ctypes.c_int
     ops.msprobe_dumper_discard.argtypes = [ctypes.c_int64]
-    ops.msprobe_dumper_close.restype = ctypes.c_int
-    ops.msprobe_dumper_close.argtypes = [ctypes.c_int64]
+    for name in ("msprobe_dumper_enter", "msprobe_dumper_abandon", "msprobe_dumper_close"):
+        getattr(ops, name).restype = ctypes.c_int
+        getattr(ops, name).argtypes = [ctypes.c_int64]
     for name in ("msprobe_save_flush", "msprobe_save_check"):
         getattr(ops, name).restype = ctypes.c_int
         getattr(ops, name).argtypes = []
@@ -120,6 +121,18 @@ def write(handle: int, path: str) -> int:
 def discard(handle: int) -> None:
     """Waits for the devices and forgets all records."""
     if _OPS.msprobe_dumper_discard(handle) != 0:
+        _raise_last_error()
+
+
+def enter_forward(handle: int) -> None:
+    """Says that this thread's outermost forward begins: its records belong together until it is committed or abandoned."""
+    if _OPS.msprobe_dumper_enter(handle) != 0:
+        _raise_last_error()
+
+
+def abandon_forward(handle: int) -> None:
+    """Says that this thread's outermost forward has raised: what it recorded until then stays as it is."""
+    if _OPS.msprobe_dumper_abandon(handle) != 0:
         _raise_last_error()
 
 

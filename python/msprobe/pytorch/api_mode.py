@@ -79,19 +79,17 @@ class ApiMode(TorchDispatchMode):
             return func(*args, **kwargs)
         if torch.is_inference_mode_enabled() and _is_composite(func, args):
             # Outside inference mode autograd takes these apart before they get here: the same names in both.
-            with self:
-                result = func.decompose(*args, **kwargs)
-            if result is not NotImplemented:
-                return result
+            with self:  # the C++ kernel; `decompose` would take a Python one where there is one, with other roundings
+                return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
         operator = self._operator(func)
         if not operator.collected:
             return func(*args, **kwargs)
         inputs = {key: value for key, value in kwargs.items() if key not in operator.written_only}
-        devices = recorder.record_inputs(
+        found = recorder.record_inputs(
             self.handle, tags.API, operator.escaped_name, args, inputs, closes=not operator.returns_tensors
         )
         output = func(*args, **kwargs)
-        recorder.record_output(self.handle, tags.API, operator.escaped_name, output, opens=not devices)
+        recorder.record_output(self.handle, tags.API, operator.escaped_name, output, opens=not found)
         return output
 
 
@@ -99,7 +97,6 @@ def _is_composite(func: torch._ops.OpOverload, args: Any) -> bool:
     """True if the operator is only made of others on the device at hand, so that taking it apart cannot change a result."""
     if not torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
         return False
-    found: tags.Found = []
-    tags.find_tensors(args, "", found)
-    keys = {"PrivateUse1" if tensor.device.type == "npu" else tensor.device.type.upper() for _, tensor in found}
+    devices = {tensor.device.type for _, tensor in tags.tensors_in(args)}
+    keys = {"PrivateUse1" if device == "npu" else device.upper() for device in devices}
     return not any(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key) for key in keys)

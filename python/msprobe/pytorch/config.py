@@ -20,7 +20,7 @@ NPU_ROWS = ("out", "copy")
 _TOP_KEYS = {"task", "dump_path", "rank", "level", "statistics", "npu"}
 _STATISTICS_KEYS = {"list"}
 _NPU_KEYS = {"transfer", "rows"}
-_RANGE = re.compile(r"(\d+)-(\d+)")
+_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _MAX_RANKS = 1 << 20  # larger ranges are typing errors, and would only cost memory
 
 DEFAULT_PATH = Path(__file__).parent.parent / "config.json"
@@ -78,11 +78,12 @@ class _Reader:
         try:
             content = json.loads(text)
         except json.JSONDecodeError as error:
-            raise ConfigError(
-                f"{self._path}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
-            ) from error
+            place = f"line {error.lineno}, column {error.colno}"
+            raise ConfigError(f"{self._path}: {place}: not valid JSON: {error.msg}") from error
         except RecursionError as error:
             raise ConfigError(f"{self._path}: not a configuration: nested too deeply") from error
+        except ValueError as error:  # a number of thousands of digits
+            raise ConfigError(f"{self._path}: not a configuration: {error}") from error
         if not isinstance(content, dict):
             raise ConfigError(
                 f"{self._path}: must hold one JSON object with keys such as 'dump_path', got {type(content).__name__}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import types
 import warnings
 from typing import Any
@@ -17,6 +18,7 @@ from msprobe.pytorch.config import Config, read_config
 
 _ROOT_NAME = "__root__"
 _DUMP_FILE = "dump.json"
+_TENSORS_OF_APIS = 4096
 _TENSORS_PER_MODULE = 4  # room reserved before captures; more is found when it is needed
 _COMPILED_PREFIX = "_orig_mod"  # what torch.compile puts before the names of the module it wraps
 
@@ -39,6 +41,9 @@ class AclGraphDumper:
         self._step_id = 0
         self._api_mode: ApiMode | None = None
         self._hooked: list[tuple[torch.nn.Module, hooks.Site]] = []
+        self._lock = threading.RLock()  # start, step and close of several threads come one after the other
+        self._pid = os.getpid()
+        self._told_of_empty_step = False
 
     @property
     def step_id(self) -> int:
@@ -53,18 +58,19 @@ class AclGraphDumper:
         """
         if not isinstance(model, torch.nn.Module):
             raise TypeError(f"AclGraphDumper.start: model must be a torch.nn.Module, got {type(model).__name__}")
-        self._rank = _distributed_rank()
-        if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
-            return
-        if self._handle is None:
-            self._handle = aclgraph_dump_ext.open_dumper(
-                self._config.task,
-                self._config.level,
-                npu_copy_in_callback=self._config.npu_copy_in_callback,
-                npu_rows_by_copy=self._config.npu_rows_by_copy,
-            )
-            self._api_mode = ApiMode(self._handle, self._config.wants) if self._config.apis else None
-        self._hook(_uncompiled(model), self._handle)
+        with self._lock:
+            self._rank = _distributed_rank()
+            if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
+                return
+            if self._handle is None:
+                self._handle = aclgraph_dump_ext.open_dumper(
+                    self._config.task,
+                    self._config.level,
+                    npu_copy_in_callback=self._config.npu_copy_in_callback,
+                    npu_rows_by_copy=self._config.npu_rows_by_copy,
+                )
+                self._api_mode = ApiMode(self._handle, self._config.wants) if self._config.apis else None
+            self._hook(_uncompiled(model), self._handle)
 
     def step(self, dump: bool = True) -> None:
         """Ends a step: writes what was collected since the last one to `step{N}/rank{R}` (or `pid{P}`) and forgets it.
@@ -75,26 +81,33 @@ class AclGraphDumper:
         """
         if not isinstance(dump, bool):
             raise TypeError(f"AclGraphDumper.step: dump must be True or False, got {dump!r}")
-        if self._handle is None:
-            return
+        with self._lock:
+            if self._handle is None:
+                return
+            if self._pid != os.getpid():  # a forked child: what its parent recorded is its parent's
+                self._pid = os.getpid()
+                aclgraph_dump_ext.discard(self._handle)
+            if dump:
+                entries = aclgraph_dump_ext.write(self._handle, os.path.join(self._step_folder(), _DUMP_FILE))
+                if entries == 0:
+                    self._tell_of_empty_step()
+                self._step_id += 1
+            else:
+                aclgraph_dump_ext.discard(self._handle)
         aclgraph_dump_ext.raise_save_error()
-        if not dump:
-            aclgraph_dump_ext.discard(self._handle)
-            return
-        aclgraph_dump_ext.write(self._handle, os.path.join(self._step_folder(), _DUMP_FILE))
-        self._step_id += 1
 
     def close(self) -> None:
         """Takes all hooks away and leaves the models as they were. What was not written by step() is forgotten.
 
         Graphs captured meanwhile stay valid and go on replaying.
         """
-        for module, site in reversed(self._hooked):
-            hooks.remove(module, site)
-        self._hooked.clear()
-        if self._handle is not None:
-            aclgraph_dump_ext.close(self._handle)
-            self._handle = None
+        with self._lock:
+            for module, site in reversed(self._hooked):
+                hooks.remove(module, site)
+            self._hooked.clear()
+            if self._handle is not None:
+                aclgraph_dump_ext.close(self._handle)
+                self._handle = None
 
     def __enter__(self) -> AclGraphDumper:
         return self
@@ -103,6 +116,17 @@ class AclGraphDumper:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
     ) -> None:
         self.close()
+
+    def _tell_of_empty_step(self) -> None:
+        if self._told_of_empty_step:
+            return
+        self._told_of_empty_step = True
+        reason = (
+            "start() came after the model was captured or compiled, the list lets nothing through, or the model did not run"
+        )
+        if self._config.apis:
+            reason += "; the API level does not see inside torch.compile"
+        warnings.warn(f"msprobe: nothing was recorded in step {self._step_id}: {reason}", stacklevel=4)
 
     def _step_folder(self) -> str:
         process = f"rank{self._rank}" if self._rank is not None else f"pid{os.getpid()}"
@@ -116,6 +140,7 @@ class AclGraphDumper:
             shown = ", ".join(scripted[:3]) + (", ..." if len(scripted) > 3 else "")
             warnings.warn(f"msprobe: {len(scripted)} TorchScript modules cannot be collected from: {shown}", stacklevel=3)
         devices = _devices_of(model)
+        device = next((device for device in devices if device.type != "cpu"), torch.device("cpu"))
         collected = 0
         for name, module in new:
             if isinstance(module, torch.jit.ScriptModule):
@@ -132,17 +157,22 @@ class AclGraphDumper:
                 name=full_name,
                 collected=wanted,
                 root=root,
-                devices=devices if root else (),
+                device=device,
                 api_mode=self._api_mode if root else None,
             )
             self._hooked.append((module, site))
+        if self._config.apis and any(_is_compiled(module) for module in model.modules()):
+            warnings.warn("msprobe: while APIs are collected, compiled parts of the model run uncompiled", stacklevel=3)
+        room = collected * _TENSORS_PER_MODULE + (_TENSORS_OF_APIS if self._config.apis else 0)
         for device in devices:
-            ops.prepare(handle, device, collected * _TENSORS_PER_MODULE)
+            ops.prepare(handle, device, room)
 
 
 def _make_folder(path: str) -> None:
     try:
         os.makedirs(path, exist_ok=True)
+    except RecursionError as error:
+        raise OSError(36, "dump_path cannot be made: it has too many parts", path) from error
     except OSError as error:
         raise type(error)(error.errno, f"dump_path cannot be made: {error.strerror}", path) from error
     if not os.access(path, os.W_OK | os.X_OK):

@@ -9,16 +9,16 @@ one of these.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
+import threading
 import types
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from msprobe.lib import aclgraph_dump_ext
 from msprobe.pytorch import ops, recorder, tags
 from msprobe.pytorch.api_mode import ApiMode
 
@@ -27,50 +27,88 @@ from msprobe.pytorch.api_mode import ApiMode
 class Site:
     """One module under one dumper."""
 
-    handle: int
+    handle: str  # the number as text: Dynamo may make a symbol of an int attribute, but never of int("3")
     escaped_name: str
     collected: bool  # its tensors are recorded
-    root: bool  # its call is a forward: commits at the end
-    devices: tuple[torch.device, ...]  # of a root: where its parameters are
+    root: bool  # given to start(): in a compiled region its call ends a forward
+    device: torch.device  # of the tokens of commits
     api_mode: ApiMode | None  # of a root: the API level
-    function: Callable[..., Any]  # what forward was: called with the module first if takes_module
-    takes_module: bool
-    override: Any  # what stood in the module's __dict__ as "forward" before, or None
+    override_key: (
+        str | None
+    )  # where in the module's __dict__ the `forward` lies that stood there before; None: the class's is used
     active: bool = True
 
 
+class _Depths(threading.local):
+    """How many hooked forwards of each dumper this thread is in. Eager code only: a trace must not depend on it."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, int] = {}
+
+
+_depths = _Depths()
+
+
 def _call_original(site: Site, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if site.takes_module:
-        return site.function(module, *args, **kwargs)
-    return site.function(*args, **kwargs)
+    """What forward is without the hook, looked up now: a class may be patched and a graph module recompiled after start()."""
+    if site.override_key is None:
+        return type(module).forward(module, *args, **kwargs)
+    return module.__dict__[site.override_key](*args, **kwargs)
+
+
+def _call_recorded(site: Site, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The original between the recording of its inputs and of its results; with the API level around it where that begins."""
+    handle = int(site.handle)
+    found = site.collected and recorder.record_inputs(handle, tags.MODULE, site.escaped_name, args, kwargs)
+    if site.api_mode is None or torch.compiler.is_compiling() or site.api_mode.is_active():
+        output = _call_original(site, module, args, kwargs)
+    else:
+        with site.api_mode:
+            output = _call_original(site, module, args, kwargs)
+    if site.collected:
+        recorder.record_output(handle, tags.MODULE, site.escaped_name, output, opens=not found)
+    return output
+
+
+def _call_eagerly(site: Site, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Commits at the end of the outermost hooked forward, whichever module that is: a captured graph of a submodule then brings every
+    replay's records to the host itself."""
+    depths = _depths.of
+    handle = int(site.handle)
+    outer = depths.get(site.handle, 0)
+    depths[site.handle] = outer + 1
+    if outer == 0:
+        aclgraph_dump_ext.enter_forward(handle)
+    try:
+        output = _call_recorded(site, module, args, kwargs)
+    except BaseException:
+        if outer == 0:
+            aclgraph_dump_ext.abandon_forward(handle)
+        raise
+    finally:
+        depths[site.handle] = outer
+    if outer == 0:
+        ops.commit(handle, site.device)
+    return output
 
 
 def _template(self: torch.nn.Module, /, *args: Any, _msprobe_site: Site, **kwargs: Any) -> Any:
     """The code that every hooked forward runs a copy of."""
     site = _msprobe_site
+    if torch.compiler.is_compiling():
+        if not site.active or torch.compiler.is_exporting():  # an exported program must not hold operators of a process
+            return _call_original(site, self, args, kwargs)
+        output = _call_recorded(site, self, args, kwargs)
+        if site.root:
+            ops.commit(int(site.handle), site.device)
+        return output
     # Activation checkpointing runs a forward again inside the backward: it has been recorded already.
-    if not site.active or (not torch.compiler.is_compiling() and torch._C._current_graph_task_id() != -1):
+    if not site.active or torch._C._current_graph_task_id() != -1:
         return _call_original(site, self, args, kwargs)
-    devices = recorder.record_inputs(site.handle, tags.MODULE, site.escaped_name, args, kwargs) if site.collected else []
-    if site.api_mode is None or torch.compiler.is_compiling() or site.api_mode.is_active():
-        output = _call_original(site, self, args, kwargs)
-    else:
-        with site.api_mode:
-            output = _call_original(site, self, args, kwargs)
-    if site.collected:
-        devices = devices + recorder.record_output(site.handle, tags.MODULE, site.escaped_name, output, opens=not devices)
-    if site.root:
-        committed = list(site.devices)
-        for device in site.devices:
-            ops.commit(site.handle, device)
-        for device in devices:
-            if device not in committed:
-                committed.append(device)
-                ops.commit(site.handle, device)
-    return output
+    return _call_eagerly(site, self, args, kwargs)
 
 
-_code_numbers = itertools.count()
+_numbers = itertools.count()
 
 
 def _site_of(forward: Any) -> Site | None:
@@ -80,13 +118,18 @@ def _site_of(forward: Any) -> Site | None:
     return site if isinstance(site, Site) else None
 
 
+def _below(module: torch.nn.Module, site: Site) -> Any:
+    """What stood in the module's __dict__ as forward before this hook, or None."""
+    return module.__dict__.get(site.override_key) if site.override_key is not None else None
+
+
 def is_hooked(module: torch.nn.Module, handle: int) -> bool:
     """Whether the module has a live hook of this dumper, be it under hooks of others."""
     forward = module.__dict__.get("forward")
     while (site := _site_of(forward)) is not None:
-        if site.handle == handle and site.active:
+        if site.handle == str(handle) and site.active:
             return True
-        forward = site.override
+        forward = _below(module, site)
     return False
 
 
@@ -97,20 +140,24 @@ def install(
     name: str,
     collected: bool,
     root: bool,
-    devices: tuple[torch.device, ...] = (),
+    device: torch.device,
     api_mode: ApiMode | None = None,
 ) -> Site:
     """Replaces the module's forward by one that records. The site is what `remove` needs."""
+    number = next(_numbers)
     override = module.__dict__.get("forward")
-    original = module.forward
-    own = isinstance(original, types.MethodType) and original.__self__ is module
-    function: Callable[..., Any] = original.__func__ if isinstance(original, types.MethodType) and own else original
-    site = Site(handle, tags.escape(name), collected, root, devices, api_mode, function, own, override)
-    code = _template.__code__.replace(co_name=f"forward_{next(_code_numbers)}")
+    override_key = None
+    if override is not None:
+        # In the module, not in the hook: so that a deep copy gets a copy of it, bound to the copy.
+        override_key = f"_msprobe_forward_{number}"
+        module.__dict__[override_key] = override
+    shown = getattr(override, "__func__", override) if override is not None else type(module).forward
+    site = Site(str(handle), tags.escape(name), collected, root, device, api_mode, override_key)
+    code = _template.__code__.replace(co_name=f"forward_{number}")
     hooked = types.FunctionType(code, _template.__globals__, "forward")
     hooked.__kwdefaults__ = {"_msprobe_site": site}
     # inspect.signature(module.forward) must show the model's own arguments: trainers choose columns by it.
-    functools.update_wrapper(hooked, function, assigned=("__module__", "__doc__"), updated=())
+    functools.update_wrapper(hooked, shown, assigned=("__module__", "__doc__"), updated=())
     module.__dict__["forward"] = types.MethodType(hooked, module)
     return site
 
@@ -120,11 +167,14 @@ def remove(module: torch.nn.Module, site: Site) -> None:
     site.active = False
     if _site_of(module.__dict__.get("forward")) is not site:
         return
-    override = site.override
+    override = _below(module, site)
+    keys = [site.override_key]
     while (below := _site_of(override)) is not None and not below.active:
-        override = below.override
+        override = _below(module, below)
+        keys.append(below.override_key)
+    for key in filter(None, keys):
+        module.__dict__.pop(key, None)
     if override is None:
-        with contextlib.suppress(KeyError):
-            del module.__dict__["forward"]
+        module.__dict__.pop("forward", None)
     else:
         module.__dict__["forward"] = override

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from msprobe.lib import aclgraph_dump_ext  # registers the operators
 from msprobe.pytorch import npugraphs
@@ -21,7 +22,8 @@ def _token(handle: int, device: torch.device) -> torch.Tensor:
         if device.type == "npu":
             aclgraph_dump_ext.load_npu()
             npugraphs.register_rule()
-        with torch.inference_mode(False), torch.no_grad():
+        # Not under a mode that is active here: a fake token would turn every later operator into nothing.
+        with _disable_current_modes(), torch.inference_mode(False), torch.no_grad():
             token = torch.zeros(1, dtype=torch.uint8, device=device)
         _tokens[key] = token
     return token
@@ -32,7 +34,11 @@ _tokens: dict[tuple[int, torch.device], torch.Tensor] = {}  # a cache: contents 
 
 def stat(x: torch.Tensor, handle: int, tag: str) -> None:
     """Records the statistics of x under `tag` (csrc/log/tag.h): any shape, dtype, layout and device. x is not changed."""
-    torch.ops.msprobe.stat_(x, _token(handle, x.device), handle, tag)
+    if torch.compiler.is_compiling():
+        torch.ops.msprobe.stat_(x, _token(handle, x.device), handle, tag)
+    else:
+        with torch._C.DisableTorchFunction():  # a subclass or mode of the user's has no say in it
+            torch.ops.msprobe.stat_(x, _token(handle, x.device), handle, tag)
 
 
 def commit(handle: int, device: torch.device) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import multiprocessing.util
 import os
 import re
 import sys
@@ -25,7 +26,7 @@ _LONGEST_NUMBER = len(
 
 _prepared: dict[str, str] = {}  # path as given, with the working directory -> base; a cache
 _npu_devices: set[int] = set()  # whose streams flush() waits for
-_exit_registered = False
+_registered_pid = 0  # of the process whose end flushes
 
 
 def acl_save(x: torch.Tensor, path: str) -> torch.Tensor:
@@ -48,6 +49,10 @@ def acl_save(x: torch.Tensor, path: str) -> torch.Tensor:
         raise TypeError(
             f"acl_save: x must be a plain torch.Tensor, got the subclass {type(x).__name__}: save what it is made of, e.g. x.to_local()"
         )
+    if x.is_meta and not torch.compiler.is_compiling():
+        raise TypeError("acl_save: x must have values, got a tensor on the meta device")
+    if not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(x):
+        raise TypeError("acl_save: x has no values inside vmap, grad or jvp: save it outside the transform")
     if x.layout != torch.strided:
         raise TypeError(f"acl_save: x must be dense, got layout {x.layout}: save x.to_dense(), or its indices and values")
     base = _prepare(path, x.device)
@@ -71,14 +76,16 @@ def flush() -> None:
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _prepare(path: str, device: torch.device) -> str:
     """Checks a path once and gives its base. In a trace this runs at trace time, and only the base is left."""
-    global _exit_registered
-    if not _exit_registered:
-        _exit_registered = True
+    global _registered_pid
+    pid = os.getpid()
+    if _registered_pid != pid:
+        _registered_pid = pid
         atexit.register(_flush_at_exit)
+        multiprocessing.util.Finalize(None, _flush_at_exit, exitpriority=0)  # its children end without atexit
     if device.type == "npu":
         aclgraph_dump_ext.load_npu()
         _npu_devices.add(device.index)
-    key = path if isinstance(path, str) and os.path.isabs(path) else f"{os.getcwd()}\0{path}"
+    key = f"{pid}\0{os.getcwd()}\0{path}"  # a forked child checks for itself
     base = _prepared.get(key)
     if base is None:
         base = _check_path(path)

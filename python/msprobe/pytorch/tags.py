@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+from torch._subclasses.fake_tensor import FakeTensor
 
 MODULE = "m"
 API = "a"
@@ -28,48 +28,88 @@ _warned_types: set[type] = set()  # told of already, once a process
 
 
 def escape(text: str) -> str:
-    """Makes a name or key safe inside a tag."""
+    """Makes a name or key safe inside a tag. What no UTF-8 can hold stands as U+FFFD."""
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
     return text.replace("%", "%25").replace("|", "%7C").replace("/", "%2F")
 
 
-def find_tensors(value: Any, path: str, found: Found, depth: int = 0) -> None:
-    """Appends (path, tensor) for each tensor in nested sequences, mappings and dataclasses, in order."""
+def tensors_in(value: Any) -> Found:
+    """(path, tensor) of each tensor in nested sequences, mappings and dataclasses, in order. In eager code this never raises."""
+    found: Found = []
+    if torch.compiler.is_compiling():
+        find_tensors(value, "", found)
+        return found
+    try:
+        find_tensors(value, "", found)
+    except Exception as error:  # whatever a foreign object does when it is looked at must not reach the model
+        _warn_once(type(error), f"some arguments or results are not recorded: looking at them raised {error!r}")
+    return found
+
+
+def find_tensors(value: Any, path: str, found: Found, above: tuple[int, ...] = ()) -> None:
+    """Appends (path, tensor) for each tensor in nested sequences, mappings and dataclasses, in order.
+
+    `above` are the ids of the containers around: a structure that holds itself ends there.
+    """
     if isinstance(value, torch.Tensor):
         tensor = _recordable(value)
         if tensor is not None:
             found.append((path or "#0", tensor))
         return
-    if value is None or depth > _MAX_DEPTH or isinstance(value, str | bytes | int | float):
+    if value is None or isinstance(value, str | bytes | int | float | type):
+        return
+    members = _members(value)
+    if not members or len(above) > _MAX_DEPTH:
         return
     prefix = path + "/" if path else ""
+    if torch.compiler.is_compiling():
+        for element, item in members:
+            find_tensors(item, prefix + element, found, (*above, 0))
+    elif id(value) not in above:
+        for element, item in members:
+            find_tensors(item, prefix + element, found, (*above, id(value)))
+
+
+def _members(value: Any) -> list[tuple[str, Any]]:
+    """(path element, member) of a sequence, mapping or dataclass; empty for anything else."""
     if isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            find_tensors(item, f"{prefix}#{index}", found, depth + 1)
-    elif isinstance(value, dict | Mapping):
-        for key, item in value.items():
-            find_tensors(item, f"{prefix}.{escape(str(key))}", found, depth + 1)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            find_tensors(getattr(value, field.name), f"{prefix}.{escape(field.name)}", found, depth + 1)
+        return [(f"#{index}", item) for index, item in enumerate(value)]
+    if isinstance(value, dict | Mapping):
+        elements: dict[str, Any] = {}
+        for index, (key, item) in enumerate(value.items()):
+            # A key of another type need not have a text: a tensor's would wait for the device.
+            text = str(key) if isinstance(key, str | int | float | bool | None) else f"{type(key).__name__}_{index}"
+            element = f".{escape(text)}"
+            elements[element if element not in elements else f"{element}_{index}"] = item  # 1 and "1" are two keys
+        return list(elements.items())
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        return [(f".{escape(name)}", getattr(value, name, None)) for name in names]
+    return []
 
 
 def _recordable(tensor: torch.Tensor) -> torch.Tensor | None:
     """The tensor whose numbers stand for this one: itself, or this rank's part of a distributed one."""
     kind = type(tensor)
     if kind is torch.Tensor or kind is torch.nn.Parameter:
-        if not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-            _warn_once(kind, "tensors inside vmap, grad or jvp are not recorded: their numbers exist only after the transform")
-            return None
-        return tensor
+        if torch.compiler.is_compiling() or not torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+            return tensor
+        _warn_once(kind, "tensors inside vmap, grad or jvp are not recorded: their numbers exist only after the transform")
+        return None
     if hasattr(tensor, "to_local"):
         local: torch.Tensor = tensor.to_local()
         return local
-    if is_traceable_wrapper_subclass(tensor):
+    if torch.compiler.is_compiling():
+        return tensor
+    if kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__:  # a plain tensor under another name
+        with torch._C.DisableTorchFunctionSubclass():
+            return tensor.as_subclass(torch.Tensor)
+    if not isinstance(tensor, FakeTensor):  # which has no numbers by intent
         _warn_once(
-            kind, f"tensors of the subclass {kind.__module__}.{kind.__qualname__} are not recorded: what they wrap is not known"
+            kind, f"tensors of the subclass {kind.__module__}.{kind.__qualname__} are not recorded: what they hold is not known"
         )
-        return None
-    return tensor
+    return None
 
 
 def _warn_once(kind: type, message: str) -> None:

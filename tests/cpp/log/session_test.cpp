@@ -51,6 +51,36 @@ TEST(HostLog, ThreadsKeepTheirCommitsTogether) {
   }
 }
 
+TEST(HostLog, PutsTheDevicesPartsOfOneRunTogether) {
+  const auto at = [](TagId tag, std::uint64_t position) {
+    Record record = record_of(tag);
+    record.position = position;
+    return record;
+  };
+  HostLog host_log;
+  host_log.append(std::vector{at(1, 10), at(3, 30)}, {7, 0});  // one device, first run
+  host_log.append(std::vector{at(1, 10), at(3, 30)}, {7, 1});  // and second
+  host_log.append(std::vector{at(9, 5)});                      // by itself: stays where it came
+  host_log.append(std::vector{at(2, 20)}, {7, 0});             // the other device, later
+  host_log.append(std::vector{at(2, 20)}, {7, 1});
+  std::vector<TagId> tags;
+  for (const Record& record : host_log.take()) {
+    tags.push_back(record.tag);
+  }
+  EXPECT_EQ(tags, (std::vector<TagId>{1, 2, 3, 1, 2, 3, 9}));
+  EXPECT_EQ(host_log.size(), 0U);
+}
+
+TEST(Session, KnowsWhichThreadsAreInAForward) {
+  Session session;
+  EXPECT_FALSE(session.in_forward(std::this_thread::get_id()));
+  session.enter_forward();
+  EXPECT_TRUE(session.in_forward(std::this_thread::get_id()));
+  std::thread([&] { EXPECT_FALSE(session.in_forward(std::this_thread::get_id())); }).join();
+  session.leave_forward();
+  EXPECT_FALSE(session.in_forward(std::this_thread::get_id()));
+}
+
 TEST(HostLog, PutsTakenRecordsBackInFront) {
   HostLog host_log;
   host_log.append(std::vector{record_of(1), record_of(2)});

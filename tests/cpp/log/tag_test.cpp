@@ -65,6 +65,14 @@ TEST(TagTable, NumbersInOrderOfFirstUse) {
   EXPECT_EQ(table[second].name, "B");
 }
 
+TEST(TagTable, PlacesAreTheSameWhateverTheMarks) {
+  TagTable table;
+  const auto place = [&](std::string_view text) { return table[table.intern(text)].place; };
+  EXPECT_EQ(place("m|A|args|#0|^"), place("m|B|args|#0|$"));
+  EXPECT_NE(place("m|A|args|#0|^"), place("m|A|out|#0|$"));
+  EXPECT_NE(place("m|A|args|#0|^"), place("m|A|args|#1|"));
+}
+
 TEST(TagTable, ABadTagTakesNoNumber) {
   TagTable table;
   EXPECT_THROW(table.intern("nonsense"), Error);

@@ -21,7 +21,7 @@ def without_lib(package: Path) -> None:
 
 def without_libraries(package: Path) -> None:
     for path in (package / "lib").glob("*"):
-        if path.suffix != ".py":
+        if path.is_file() and path.suffix != ".py":
             path.unlink()
 
 
