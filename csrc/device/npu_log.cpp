@@ -186,8 +186,14 @@ std::vector<Site> NpuLog::take_for_commit(Thread& mine, aclmdlRI graph) {
     fresh.push_back(std::move(one.site));
   }
   mine.pending.clear();
-  std::merge(fresh.begin(), fresh.end(), mine.uncommitted.begin(), mine.uncommitted.end(), std::back_inserter(sites),
-             [](const Site& left, const Site& right) { return left.record.tag < right.record.tag; });
+  auto captured = mine.uncommitted.begin();
+  for (Site& site : fresh) {
+    while (captured != mine.uncommitted.end() && captured->record.tag < site.record.tag) {
+      sites.push_back(*captured++);
+    }
+    sites.push_back(std::move(site));
+  }
+  sites.insert(sites.end(), captured, mine.uncommitted.end());
   mine.uncommitted.insert(mine.uncommitted.end(), newly_captured.begin(), newly_captured.end());
   polled_.insert(polled_.end(), newly_captured.begin(), newly_captured.end());
   return sites;

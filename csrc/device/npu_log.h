@@ -4,8 +4,8 @@
 //   stat()    takes a row, queues the reductions that write it
 //   commit()  queues, for all rows of this thread since its last commit: copy to the pinned mirror, a callback that reads the mirror
 //             and appends to the host log, a reset of the rows to the sentinel (so that what does not run is never reported)
-// In a capture the same goes into the graph and happens at every replay. Rows captured without a commit of their own (a graph of a
-// submodule) are read by this thread's next eager commit, or by drain().
+// In a capture the same goes into the graph and happens at every replay. Rows captured without a commit of their own (a piece
+// of a broken graph) are read by this thread's next eager commit, or by drain().
 #pragma once
 
 #include <c10/core/Stream.h>

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,7 +25,6 @@ TEST(HostLog, ThreadsKeepTheirCommitsTogether) {
   constexpr int kCommits = 300;
   constexpr int kRecords = 5;
   HostLog host_log;
-  std::atomic<std::size_t> taken{0};
   std::vector<Record> all;
   std::vector<std::thread> threads;
   for (TagId t = 0; t < kThreads; ++t) {
