@@ -35,7 +35,9 @@ void check_string(std::string_view bytes) {
 
 void check_number(std::string_view bytes) {
   double value = 0;
-  std::memcpy(&value, bytes.data(), bytes.size() < sizeof value ? bytes.size() : sizeof value);
+  if (!bytes.empty()) {
+    std::memcpy(&value, bytes.data(), bytes.size() < sizeof value ? bytes.size() : sizeof value);
+  }
   if (value - value != 0) {
     return;  // not finite: never written as a number
   }

@@ -28,6 +28,7 @@ class CpuLog final : public DeviceLog {
   void commit(std::uint64_t forward) override;
   void abandon() override;
   void drain() override;
+  [[nodiscard]] bool holds_graphs() const override { return false; }
   void reserve(std::int64_t /*sites*/) override {}
 
  private:

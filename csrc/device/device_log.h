@@ -41,6 +41,9 @@ class MSPROBE_API DeviceLog {
   // middle of. Throws Error during a capture.
   virtual void drain() = 0;
 
+  // Whether captured graphs may still write to this log's memory: then it must live as long as the process.
+  [[nodiscard]] virtual bool holds_graphs() const = 0;
+
   // Makes room for the records of `sites` captured tensors before a capture begins.
   virtual void reserve(std::int64_t sites) = 0;
 };

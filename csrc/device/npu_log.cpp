@@ -100,7 +100,11 @@ struct NpuLog::Payload {
 NpuLog::NpuLog(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings)
     : session_(std::move(session)), device_(device), settings_(settings) {}
 
-NpuLog::~NpuLog() = default;
+// Only when no graph was captured and the device has been waited for: rows are freed with the pool.
+NpuLog::~NpuLog() {
+  const c10::DeviceGuard guard(device_);
+  pool_.free();
+}
 
 void NpuLog::stat(const at::Tensor& x, log::TagId tag) {
   const c10::DeviceGuard guard(device_);

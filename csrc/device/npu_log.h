@@ -45,6 +45,7 @@ class NpuLog final : public DeviceLog {
   void commit(std::uint64_t forward) override;
   void abandon() override;
   void drain() override;
+  [[nodiscard]] bool holds_graphs() const override { return pool_.has_captured(); }
   void reserve(std::int64_t sites) override;
 
  private:

@@ -3,6 +3,7 @@
 #include "device/npu_rows.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace msprobe::device::npu {
 namespace {
@@ -33,7 +34,21 @@ RowBlock& RowPool::add_block(std::vector<std::unique_ptr<RowBlock>>& blocks, std
   return *blocks.back();
 }
 
+void RowPool::free() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (auto* blocks : {&captured_, &transient_}) {
+    for (const auto& block : *blocks) {
+      free_device(block->device);
+      free_pinned(block->host);
+    }
+    blocks->clear();
+  }
+  free_device(std::exchange(sentinels_, nullptr));
+  current_transient_ = nullptr;
+}
+
 Row RowPool::take_captured() {
+  has_captured_.store(true, std::memory_order_release);
   const std::lock_guard lock(mutex_);
   if (captured_.empty() || captured_.back()->used == captured_.back()->capacity) {
     add_block(captured_, kRowsPerBlock);

@@ -30,7 +30,7 @@ inline constexpr std::size_t kNormOffset = 24;
 // As float32 it begins with -1, which no L2 norm is; as float64 it is a NaN with a payload that no arithmetic gives.
 inline constexpr std::uint64_t kSentinel = 0xFFFFFFFFBF800000U;
 
-// A run of rows that is allocated and never freed: graphs that write to it may live as long as the process.
+// A run of rows. Once a graph writes to one it is never freed: graphs may live as long as the process.
 struct RowBlock {
   std::byte* device = nullptr;
   std::byte* host = nullptr;  // pinned, same layout
@@ -65,6 +65,11 @@ class RowPool {
     block.outstanding.fetch_sub(rows, std::memory_order_acq_rel);
   }
 
+  [[nodiscard]] bool has_captured() const noexcept { return has_captured_.load(std::memory_order_acquire); }
+
+  // Gives all memory back; nothing may be using it.
+  void free() noexcept;
+
   // Device memory with kSentinelRows rows of sentinels, the source of resets.
   const std::byte* sentinels();
 
@@ -78,6 +83,7 @@ class RowPool {
   std::vector<std::unique_ptr<RowBlock>> transient_;
   RowBlock* current_transient_ = nullptr;
   std::byte* sentinels_ = nullptr;
+  std::atomic<bool> has_captured_{false};
 };
 
 }  // namespace msprobe::device::npu

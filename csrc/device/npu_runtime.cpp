@@ -52,6 +52,19 @@ void* allocate_pinned(std::size_t bytes) {
   return memory;
 }
 
+// A failure here leaves nothing to do: the memory is lost at the worst.
+void free_device(void* memory) noexcept {
+  if (memory != nullptr) {
+    static_cast<void>(aclrtFree(memory));
+  }
+}
+
+void free_pinned(void* memory) noexcept {
+  if (memory != nullptr) {
+    static_cast<void>(aclrtFreeHost(memory));
+  }
+}
+
 void copy_to_device(void* device, const void* host, std::size_t bytes) {
   const RelaxedCapture relaxed;
   check(aclrtMemcpy(device, bytes, host, bytes, ACL_MEMCPY_HOST_TO_DEVICE), "aclrtMemcpy");

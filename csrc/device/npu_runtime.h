@@ -24,6 +24,8 @@ aclmdlRI capturing(aclrtStream stream);
 
 void* allocate_device(std::size_t bytes);
 void* allocate_pinned(std::size_t bytes);
+void free_device(void* memory) noexcept;  // null is fine
+void free_pinned(void* memory) noexcept;
 
 // Blocking copies, allowed while a capture is open elsewhere: neither touches what is being captured.
 void copy_to_device(void* device, const void* host, std::size_t bytes);

@@ -23,6 +23,11 @@ bool Session::in_forward(std::thread::id thread) const {
   return in_forward_.contains(thread);
 }
 
+bool Session::any_in_forward() const {
+  const std::lock_guard lock(forwards_mutex_);
+  return !in_forward_.empty();
+}
+
 void Session::background_error(std::string message) noexcept {
   const std::lock_guard lock(error_mutex_);
   if (error_count_++ == 0) {

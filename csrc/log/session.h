@@ -45,6 +45,7 @@ class Session {
   void enter_forward();
   void leave_forward();
   [[nodiscard]] bool in_forward(std::thread::id thread) const;
+  [[nodiscard]] bool any_in_forward() const;
 
   // A closed session takes no more records: graphs captured under it stay valid and go on replaying.
   void close() noexcept { closed_.store(true, std::memory_order_release); }

@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 
 #include <exception>
+#include <memory>
 #include <string>
 
 #include "base/error.h"
@@ -38,6 +39,14 @@ Result guarded(Result failure, const Work& work) noexcept {
   return failure;
 }
 
+std::shared_ptr<msprobe::ops::Dumper> open_dumper(std::int64_t handle) {
+  auto dumper = msprobe::ops::find_dumper(handle);
+  if (dumper == nullptr) {
+    msprobe::fail("msprobe: the dumper with the handle ", handle, " is closed");
+  }
+  return dumper;
+}
+
 }  // namespace
 
 extern "C" {
@@ -57,7 +66,7 @@ MSPROBE_API std::int64_t msprobe_dumper_open(const char* task, const char* level
 // Room for `sites` captured tensors on `device` ("npu:0"), made now because a capture may not be able to.
 MSPROBE_API int msprobe_dumper_reserve(std::int64_t handle, const char* device, std::int64_t sites) {
   return guarded(-1, [&] {
-    if (auto* device_log = msprobe::ops::find_dumper(handle)->device_log(c10::Device(device))) {
+    if (const auto device_log = open_dumper(handle)->device_log(c10::Device(device))) {
       device_log->reserve(sites);
     }
     return 0;
@@ -66,12 +75,12 @@ MSPROBE_API int msprobe_dumper_reserve(std::int64_t handle, const char* device, 
 
 // Writes all records to `path` and forgets them. Returns the number of entries.
 MSPROBE_API std::int64_t msprobe_dumper_write(std::int64_t handle, const char* path) {
-  return guarded<std::int64_t>(-1, [&] { return msprobe::ops::find_dumper(handle)->write(path); });
+  return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->write(path); });
 }
 
 MSPROBE_API int msprobe_dumper_discard(std::int64_t handle) {
   return guarded(-1, [&] {
-    msprobe::ops::find_dumper(handle)->discard();
+    open_dumper(handle)->discard();
     return 0;
   });
 }
@@ -79,14 +88,18 @@ MSPROBE_API int msprobe_dumper_discard(std::int64_t handle) {
 // The outermost forward of this thread begins, or has raised. (commit_ ends it.)
 MSPROBE_API int msprobe_dumper_enter(std::int64_t handle) {
   return guarded(-1, [&] {
-    msprobe::ops::find_dumper(handle)->enter();
+    if (const auto dumper = msprobe::ops::find_dumper(handle)) {
+      dumper->enter();
+    }
     return 0;
   });
 }
 
 MSPROBE_API int msprobe_dumper_abandon(std::int64_t handle) {
   return guarded(-1, [&] {
-    msprobe::ops::find_dumper(handle)->abandon();
+    if (const auto dumper = msprobe::ops::find_dumper(handle)) {
+      dumper->abandon();
+    }
     return 0;
   });
 }

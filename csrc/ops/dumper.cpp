@@ -2,6 +2,8 @@
 // Sessions, device logs and the table of handles.
 #include "ops/dumper.h"
 
+#include <algorithm>
+#include <exception>
 #include <shared_mutex>
 #include <utility>
 #include <vector>
@@ -32,7 +34,7 @@ Table& table() {
 Dumper::Dumper(dump::DumpHeader header, const device::Settings& settings)
     : header_(std::move(header)), settings_(settings), session_(std::make_shared<log::Session>()), logs_(&device_less) {}
 
-device::DeviceLog* Dumper::device_log(c10::Device device) {
+std::shared_ptr<device::DeviceLog> Dumper::device_log(c10::Device device) {
   if (session_->closed()) {
     return nullptr;
   }
@@ -41,36 +43,36 @@ device::DeviceLog* Dumper::device_log(c10::Device device) {
   if (!place) {
     place = device::make_device_log(session_, device, settings_);
   }
-  return place.get();
+  return place;
 }
 
-std::vector<device::DeviceLog*> Dumper::device_logs() {
-  std::vector<device::DeviceLog*> all;
+std::vector<std::shared_ptr<device::DeviceLog>> Dumper::device_logs() {
+  std::vector<std::shared_ptr<device::DeviceLog>> all;
   const std::lock_guard lock(mutex_);
   for (auto& [device, device_log] : logs_) {
-    all.push_back(device_log.get());
+    all.push_back(device_log);
   }
   return all;
 }
 
-device::DeviceLog* Dumper::accelerator_log() {
+std::shared_ptr<device::DeviceLog> Dumper::accelerator_log() {
   const std::lock_guard lock(mutex_);
   for (auto& [device, device_log] : logs_) {
     if (!device.is_cpu()) {
-      return device_log.get();
+      return device_log;
     }
   }
   return nullptr;
 }
 
 void Dumper::stat(const at::Tensor& x, log::TagId tag) {
-  device::DeviceLog* own = device_log(x.device());
+  const std::shared_ptr<device::DeviceLog> own = device_log(x.device());
   if (own == nullptr) {
     return;
   }
-  device::DeviceLog* other = x.device().is_cpu() ? accelerator_log() : nullptr;
+  const std::shared_ptr<device::DeviceLog> other = x.device().is_cpu() ? accelerator_log() : nullptr;
   if (other != nullptr) {
-    other->keep(static_cast<device::CpuLog*>(own)->measure(x, tag));
+    other->keep(static_cast<device::CpuLog&>(*own).measure(x, tag));
   } else {
     own->stat(x, tag);
   }
@@ -78,26 +80,26 @@ void Dumper::stat(const at::Tensor& x, log::TagId tag) {
 
 void Dumper::enter() { session_->enter_forward(); }
 
+// The thread leaves its forward last: until then close() frees nothing.
 void Dumper::commit() {
+  if (!session_->closed()) {
+    const std::uint64_t forward = session_->next_forward();
+    for (const auto& device_log : device_logs()) {
+      device_log->commit(forward);
+    }
+  }
   session_->leave_forward();
-  if (session_->closed()) {
-    return;
-  }
-  const std::uint64_t forward = session_->next_forward();
-  for (device::DeviceLog* device_log : device_logs()) {
-    device_log->commit(forward);
-  }
 }
 
 void Dumper::abandon() {
-  session_->leave_forward();
-  for (device::DeviceLog* device_log : device_logs()) {
+  for (const auto& device_log : device_logs()) {
     device_log->abandon();
   }
+  session_->leave_forward();
 }
 
 void Dumper::drain() {
-  for (device::DeviceLog* device_log : device_logs()) {
+  for (const auto& device_log : device_logs()) {
     device_log->drain();
   }
 }
@@ -122,9 +124,24 @@ void Dumper::discard() {
   session_->throw_background_error();
 }
 
-void Dumper::close() {
-  session_->close();
+bool Dumper::close() {
+  session_->close();  // from here on no forward begins to record
+  if (session_->any_in_forward()) {
+    return false;
+  }
+  try {
+    const std::lock_guard lock(step_mutex_);
+    drain();
+  } catch (const std::exception&) {
+    return false;  // during a capture: the device cannot be waited for, and what is queued may still write
+  }
   session_->host_log.take();
+  const std::lock_guard lock(mutex_);
+  const bool in_use = std::any_of(logs_.begin(), logs_.end(), [](const auto& log) { return log.second->holds_graphs(); });
+  if (!in_use) {
+    logs_.clear();
+  }
+  return !in_use;
 }
 
 Handle open_dumper(dump::DumpHeader header, const device::Settings& settings) {
@@ -144,6 +161,13 @@ std::shared_ptr<Dumper> find_dumper(Handle handle) {
   return all.dumpers[static_cast<std::size_t>(handle - 1)];
 }
 
-void close_dumper(Handle handle) { find_dumper(handle)->close(); }
+void close_dumper(Handle handle) {
+  const auto dumper = find_dumper(handle);
+  if (dumper && dumper->close()) {
+    Table& all = table();
+    const std::unique_lock lock(all.mutex);
+    all.dumpers[static_cast<std::size_t>(handle - 1)].reset();
+  }
+}
 
 }  // namespace msprobe::ops

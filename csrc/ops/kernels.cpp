@@ -17,6 +17,9 @@ void stat(const at::Tensor& x, const at::Tensor& /*token*/, std::int64_t handle,
     return;  // tracing with fake tensors: there are no numbers
   }
   const auto dumper = find_dumper(handle);
+  if (dumper == nullptr) {
+    return;  // closed; the graph or trace that this is in goes on
+  }
   const at::AutoDispatchBelowADInplaceOrView below_autograd;  // the reductions write with out=, which autograd would refuse
   dumper->stat(x, dumper->session().tags.intern(tag));
 }
@@ -26,7 +29,9 @@ void commit(const at::Tensor& token, std::int64_t handle) {
     return;
   }
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
-  find_dumper(handle)->commit();
+  if (const auto dumper = find_dumper(handle)) {
+    dumper->commit();
+  }
 }
 
 void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view base) {

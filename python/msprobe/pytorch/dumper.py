@@ -107,6 +107,7 @@ class AclGraphDumper:
             self._hooked.clear()
             if self._handle is not None:
                 aclgraph_dump_ext.close(self._handle)
+                ops.forget(self._handle)
                 self._handle = None
 
     def __enter__(self) -> AclGraphDumper:

@@ -51,6 +51,12 @@ def save(x: torch.Tensor, base: str) -> None:
     torch.ops.msprobe.save_(x, _token(0, x.device), base)
 
 
+def forget(handle: int) -> None:
+    """Drops the tokens of a closed dumper. Graphs that hold them keep them alive."""
+    for key in [key for key in _tokens if key[0] == handle]:
+        _tokens.pop(key, None)
+
+
 def prepare(handle: int, device: torch.device, sites: int) -> None:
     """Makes the token of a device and room for `sites` captured tensors, before a capture or trace begins."""
     _token(handle, device)
