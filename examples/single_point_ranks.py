@@ -3,6 +3,7 @@
 
 import os
 import sys
+import tempfile
 
 import torch
 import torch.distributed as dist
@@ -21,6 +22,5 @@ def run(rank: int, world_size: int, store: str) -> None:
 
 if __name__ == "__main__":
     world = int(sys.argv[1]) if len(sys.argv) > 1 else 2
-    os.makedirs("./dump", exist_ok=True)
-    processes.spawn(run, args=(world, os.path.abspath("./dump/store")), nprocs=world)
-    os.unlink("./dump/store")
+    with tempfile.TemporaryDirectory() as folder:
+        processes.spawn(run, args=(world, f"{folder}/store"), nprocs=world)
