@@ -37,7 +37,8 @@ def main() -> None:
     parent = sys.argv[1] if len(sys.argv) > 1 else None  # the disk to write to
     device = torch.device("npu:0")
     static = torch.arange(ELEMENTS, dtype=torch.float32, device=device)
-    host = torch.empty(ELEMENTS, dtype=torch.float32)
+    # As many destinations as there are tensors: one that stays in the cache would be no copy of the bytes. Touched once before.
+    hosts = [torch.zeros(ELEMENTS, dtype=torch.float32) for _ in range(TENSORS)]
     with tempfile.TemporaryDirectory(dir=parent) as name:
         folder = Path(name)
         (folder / "saved").mkdir()
@@ -52,7 +53,7 @@ def main() -> None:
             torch.npu.synchronize()
 
         def copies() -> None:
-            for _ in range(TENSORS):
+            for host in hosts:
                 host.copy_(static)
 
         def clear(which: str) -> None:
