@@ -125,15 +125,15 @@ void aclAppLog(aclLogLevel level, const char* function, const char*, uint32_t li
     const char* text = std::getenv("HOSTNPU_LOG_LEVEL");
     return text == nullptr || *text == '\0' ? static_cast<int>(ACL_ERROR) : std::atoi(text);
   }();
-  const bool missing_operator = std::strstr(format, "Will call") != nullptr;
-  if (static_cast<int>(level) < threshold && !missing_operator) {
-    return;
-  }
   char text[2048];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  const bool missing_operator = std::strstr(text, "Will call") != nullptr;
+  if (static_cast<int>(level) < threshold && !missing_operator) {
+    return;
+  }
   if (missing_operator) {
     std::fprintf(stderr, "[hostnpu] missing operator: %s (docs/add-hostnpu-operator.md tells how to add it)\n", text);
   } else {

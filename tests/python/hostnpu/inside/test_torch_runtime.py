@@ -187,6 +187,15 @@ def test_missing_operator_is_an_error() -> None:
         torch.kthvalue(torch.randn(4, 4, device="npu"), 2)
 
 
+def test_missing_operator_is_named_with_the_page_that_helps(capfd: pytest.CaptureFixture[str]) -> None:
+    """torch_npu's own error says neither; the line before it does."""
+    with pytest.raises(RuntimeError, match="ACL_OP_INIT_MODE"):
+        torch.nn.functional.grid_sample(torch.zeros(1, 1, 4, 4, device="npu"), torch.zeros(1, 2, 2, 2, device="npu"))
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("[hostnpu] missing operator")]
+    assert "aclnnGridSampler2D" in line
+    assert "docs/add-hostnpu-operator.md" in line
+
+
 def test_launcher_run_inside_itself_changes_nothing() -> None:
     code = "import os; print(os.environ['LD_LIBRARY_PATH'], os.environ['PYTHONPATH'])"
     command = [sys.executable, "-m", "msprobe.hostnpu", "run", "-c", code]
