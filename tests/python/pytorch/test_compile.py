@@ -13,7 +13,7 @@ import torch
 from expect import assert_dump, expected
 from models import Transformer
 
-from msprobe.pytorch import AclGraphDumper
+from msprobe.pytorch import AclGraphDumper, acl_save, flush
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
@@ -45,3 +45,31 @@ def test_compiled_records_equal_eager_ones(
         else:
             last = dump["data"]["Module.head.Linear.forward.0"]["output"][0]
             assert last["Norm"] == pytest.approx(wanted["Module.head.Linear.forward.0"]["output"][0]["Norm"], rel=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+@pytest.mark.parametrize("train", [False, True])
+def test_acl_save_in_a_compiled_region(tmp_path: Path, backend: str, train: bool) -> None:
+    torch._dynamo.reset()
+    linear = torch.nn.Linear(8, 4)
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        y = linear(x)
+        acl_save(y, str(tmp_path / "before.pt"))
+        y = y.relu() + 1
+        acl_save(y, str(tmp_path / "after.pt"))
+        return y
+
+    compiled = torch.compile(run, backend=backend, fullgraph=True)
+    batches = [torch.randn(2, 8) for _ in range(3)]
+    with torch.set_grad_enabled(train):
+        for x in batches:
+            output = compiled(x)
+            if train:
+                output.sum().backward()
+    flush()
+    assert len(list(tmp_path.iterdir())) == 2 * len(batches)
+    for index, x in enumerate(batches):
+        y = linear(x).detach()
+        torch.testing.assert_close(torch.load(tmp_path / f"before_{index}.pt"), y)
+        torch.testing.assert_close(torch.load(tmp_path / f"after_{index}.pt"), y.relu() + 1)
