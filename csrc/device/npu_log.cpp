@@ -130,14 +130,14 @@ void NpuLog::keep(const log::Record& record) {
 void NpuLog::add_pending(Site site) {
   const log::Tag& tag = session_->tags[site.record.tag];
   const bool eager = site.graph == nullptr;
-  const bool alone = !session_->in_forward(std::this_thread::get_id());
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];
     mine.open_calls += static_cast<int>(tag.opens_call) - static_cast<int>(tag.closes_call);
     mine.pending.push_back({std::move(site), torch_stream(device_)});
-    full = eager && alone && mine.open_calls <= 0 && mine.pending.size() >= kMaxPendingEager;
+    full = eager && mine.open_calls <= 0 && mine.pending.size() >= kMaxPendingEager &&
+           !session_->in_forward(std::this_thread::get_id());
   }
   if (full) {
     commit(session_->next_forward());
@@ -146,7 +146,16 @@ void NpuLog::add_pending(Site site) {
 
 // Rows written on other streams of the same graph (or eagerly) are waited for, whether the model has joined them already or not.
 // Inside a capture this is a fork's join: the side stream's last task is again a record that someone waits for.
-void NpuLog::join_streams(std::span<const PendingSite> pending, aclmdlRI graph, const c10::Stream& current) const {
+void NpuLog::join_streams(const std::vector<c10::Stream>& others, const c10::Stream& current) const {
+  for (const c10::Stream& other : others) {
+    c10::Event event(device_.type());
+    event.record(other);
+    event.block(current);
+  }
+}
+
+std::vector<c10::Stream> NpuLog::side_streams(std::span<const PendingSite> pending, aclmdlRI graph,
+                                              const c10::Stream& current) {
   std::vector<c10::Stream> others;
   for (const PendingSite& one : pending) {
     const bool known = std::find(others.begin(), others.end(), one.stream) != others.end();
@@ -154,11 +163,7 @@ void NpuLog::join_streams(std::span<const PendingSite> pending, aclmdlRI graph, 
       others.push_back(one.stream);
     }
   }
-  for (const c10::Stream& other : others) {
-    c10::Event event(device_.type());
-    event.record(other);
-    event.block(current);
-  }
+  return others;
 }
 
 // In a capture: all captured rows of this thread, from whichever graph (the pieces of a broken graph are replayed in turn, the last one
@@ -210,19 +215,20 @@ void NpuLog::commit(std::uint64_t forward) {
   payload->session = session_;
   payload->captured = graph != nullptr;
   payload->forward = forward;
-  std::vector<PendingSite> streams;
+  const c10::Stream current = torch_stream(device_);
+  std::vector<c10::Stream> others;
   {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];
     mine.open_calls = 0;
-    streams = mine.pending;
+    others = side_streams(mine.pending, graph, current);
     payload->sites = take_for_commit(mine, graph);
   }
   if (payload->sites.empty()) {
     return;
   }
   try {
-    join_streams(streams, graph, torch_stream(device_));
+    join_streams(others, current);
     queue_transfer(payload, current_stream_for_work());
   } catch (const std::exception& error) {
     // The model must not fail for it. Eager rows are read by drain(); those of a capture cannot be brought to the host.
@@ -231,7 +237,7 @@ void NpuLog::commit(std::uint64_t forward) {
     Thread& mine = threads_[std::this_thread::get_id()];
     for (Site& site : payload->sites) {
       if (site.graph == nullptr) {
-        mine.pending.push_back({std::move(site), torch_stream(device_)});
+        mine.pending.push_back({std::move(site), current});
       }
     }
   }

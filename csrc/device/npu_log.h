@@ -64,7 +64,9 @@ class NpuLog final : public DeviceLog {
 
   static void run_callback(void* payload) noexcept;
   void queue_transfer(std::unique_ptr<Payload>& payload, aclrtStream stream);
-  void join_streams(std::span<const PendingSite> pending, aclmdlRI graph, const c10::Stream& current) const;
+  static std::vector<c10::Stream> side_streams(std::span<const PendingSite> pending, aclmdlRI graph,
+                                               const c10::Stream& current);
+  void join_streams(const std::vector<c10::Stream>& others, const c10::Stream& current) const;
   std::vector<Site> take_for_commit(Thread& mine, aclmdlRI graph);
   void drain_transient(std::span<const Site> sites);
   void drain_captured(std::span<const Site> sites);

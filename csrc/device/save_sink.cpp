@@ -4,27 +4,19 @@
 
 #include <ATen/ops/zeros.h>
 
-#include <array>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "base/error.h"
+#include "device/by_type.h"
 #include "device/tensor_facts.h"
 #include "dump/saver.h"
 
 namespace msprobe::device {
 namespace {
 
-constexpr auto kDeviceTypes = static_cast<std::size_t>(c10::DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
-
-struct SaveFunctions {
-  std::mutex mutex;
-  std::array<SaveFunction, kDeviceTypes> by_type;
-};
-
-SaveFunctions& save_functions() {
-  static auto* all = new SaveFunctions;  // never destroyed: operators may run while the process is going down
+ByType<SaveFunction>& save_functions() {
+  static auto* all = new ByType<SaveFunction>;
   return *all;
 }
 
@@ -66,11 +58,7 @@ void give_up_save(std::size_t bytes, std::string message) {
   dump::Saver::instance().queue().give_up(bytes, std::move(message));
 }
 
-void register_save(c10::DeviceType type, SaveFunction save) {
-  SaveFunctions& all = save_functions();
-  const std::lock_guard lock(all.mutex);
-  all.by_type[static_cast<std::size_t>(type)] = std::move(save);
-}
+void register_save(c10::DeviceType type, SaveFunction save) { save_functions().set(type, std::move(save)); }
 
 void save_tensor(const at::Tensor& x, const std::string& base) {
   if (dtype_of(x.scalar_type()) == DType::kUnknown || x.layout() != at::kStrided || x.is_nested()) {
@@ -88,12 +76,7 @@ void save_tensor(const at::Tensor& x, const std::string& base) {
     save_from_host(x, base);
     return;
   }
-  SaveFunction save;
-  {
-    SaveFunctions& all = save_functions();
-    const std::lock_guard lock(all.mutex);
-    save = all.by_type[static_cast<std::size_t>(x.device().type())];
-  }
+  const SaveFunction save = save_functions().get(x.device().type());
   if (!save) {
     fail("acl_save: device '", x.device().str(),
          "' is not supported by this build of msprobe: move the tensor to the CPU first");
