@@ -118,6 +118,12 @@ class _Reader:
         value = content["dump_path"]
         if not isinstance(value, str) or not value.strip() or "\0" in value:
             self.fail("dump_path", value, "must be the path of a folder")
+        try:
+            os.fsencode(value)
+        except UnicodeEncodeError:
+            self.fail(
+                "dump_path", value.encode("ascii", "backslashreplace").decode(), "must be a path that the file system can hold"
+            )
         return os.path.abspath(os.path.expanduser(value))
 
     def ranks(self, content: Mapping[str, Any]) -> frozenset[int]:

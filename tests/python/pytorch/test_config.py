@@ -71,6 +71,7 @@ def test_none_reads_the_packaged_file(tmp_path: Path, monkeypatch: pytest.Monkey
         ({}, "key 'dump_path' is missing"),
         ({"dump_path": 3}, "key 'dump_path': must be the path of a folder, got 3"),
         ({"dump_path": " "}, "key 'dump_path': must be the path of a folder, got \" \""),
+        ({"dump_path": "\ud800"}, "key 'dump_path': must be a path that the file system can hold"),
         ({"dump_path": "d", "task": "tensors"}, "key 'task': must be 'statistics', got \"tensors\""),
         ({"dump_path": "d", "task": None}, "key 'task': must be 'statistics', got null"),
         ({"dump_path": "d", "level": "L2"}, "key 'level': must be 'L0' or 'L1' or 'mix', got \"L2\""),
