@@ -24,11 +24,12 @@ def passes(x: torch.Tensor) -> torch.Tensor:
 
 
 def check_answer(folder: Path, x: torch.Tensor) -> None:
-    handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+    handle = aclgraph_dump_ext.open_dumper("L0")
     ops.stat(x, handle, TAG)
-    aclgraph_dump_ext.write(handle, str(folder / "answer.json"))
+    aclgraph_dump_ext.set_folder(handle, str(folder))
+    aclgraph_dump_ext.write(handle, empty=False, next_folder=str(folder), next_recording=True)
     aclgraph_dump_ext.close(handle)
-    (entry,) = json.loads((folder / "answer.json").read_text())["data"].values()
+    (entry,) = json.loads((folder / "dump.json").read_text())["data"].values()
     record = entry["input_args"][0]
     y = x.double()
     for key, wanted in (("Max", y.max()), ("Min", y.min()), ("Mean", y.mean()), ("Norm", y.norm())):
@@ -41,7 +42,7 @@ def operator(folder: Path) -> None:
         for count in (1_000, 100_000, 10_000_000):
             x = torch.randn(count).to(dtype)
             check_answer(folder, x)
-            handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+            handle = aclgraph_dump_ext.open_dumper("L0")
             times = interleaved(
                 {
                     "stat_": lambda x=x, handle=handle: ops.stat(x, handle, TAG),
@@ -63,7 +64,7 @@ def hook(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps({"dump_path": str(folder / "dumps")}))
     x = torch.randn(16)
     tensors = 2 * 101
-    handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+    handle = aclgraph_dump_ext.open_dumper("L0")
 
     def operators() -> None:
         for _ in range(tensors):
@@ -82,7 +83,8 @@ def hook(folder: Path) -> None:
 
 def step(folder: Path) -> None:
     records = 10_000
-    handle = aclgraph_dump_ext.open_dumper("statistics", "L0")
+    handle = aclgraph_dump_ext.open_dumper("L0")
+    aclgraph_dump_ext.set_folder(handle, str(folder))
     x = torch.randn(2, 8)
 
     def fill() -> None:
@@ -91,7 +93,8 @@ def step(folder: Path) -> None:
             ops.stat(x, handle, f"m|Module.layers.{index}.mlp.Linear|out|#0|$")
 
     def write() -> None:
-        assert aclgraph_dump_ext.write(handle, str(folder / "step.json")) == records // 2
+        entries = aclgraph_dump_ext.write(handle, empty=False, next_folder=str(folder), next_recording=True)
+        assert entries == records // 2
 
     def fill_and_write() -> None:
         fill()

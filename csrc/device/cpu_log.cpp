@@ -42,8 +42,7 @@ bool is_plain_host_tensor(const at::Tensor& x) {
 
 }  // namespace
 
-log::Record CpuLog::measure(const at::Tensor& x, log::TagId tag) {
-  log::Record record = describe(x, tag, *session_);
+log::Record CpuLog::measure(const at::Tensor& x, log::Record record) {
   if (note_ != log::kNoNote) {
     record.note = note_;
   } else if (!is_plain_host_tensor(x)) {
@@ -60,38 +59,37 @@ log::Record CpuLog::measure(const at::Tensor& x, log::TagId tag) {
   return record;
 }
 
-void CpuLog::keep(const log::Record& record) {
-  const log::Tag& tag = session_->tags[record.tag];
-  const std::lock_guard lock(mutex_);
-  Pending& mine = pending_[std::this_thread::get_id()];
-  mine.records.push_back(record);
-  mine.open_calls += static_cast<int>(tag.opens_call) - static_cast<int>(tag.closes_call);
+void CpuLog::stat(const at::Tensor& x, const log::Record& record, bool recording) {
+  if (recording) {
+    keep(measure(x, record), recording);
+  }
 }
 
-void CpuLog::flush(Pending& pending, log::RunKey run) {
-  session_->host_log.append(pending.records, run);
-  pending.records.clear();
-  pending.open_calls = 0;
+void CpuLog::keep(const log::Record& record, bool recording) {
+  if (recording) {
+    const std::lock_guard lock(mutex_);
+    pending_[std::this_thread::get_id()].push_back(record);
+  }
 }
 
 void CpuLog::commit(std::uint64_t forward) {
   const std::lock_guard lock(mutex_);
   if (const auto mine = pending_.find(std::this_thread::get_id()); mine != pending_.end()) {
-    flush(mine->second, {forward, 0});
+    session_->host_log.append(mine->second, {forward, 0});
+    pending_.erase(mine);
   }
 }
 
-void CpuLog::abandon() { commit(session_->next_forward()); }
+void CpuLog::abandon() { commit(session_->lanes.fresh_forward()); }
 
 void CpuLog::drain() {
   const std::lock_guard lock(mutex_);
   for (auto place = pending_.begin(); place != pending_.end();) {
-    const auto& [thread, pending] = *place;
-    const bool busy = session_->in_forward(thread) || pending.open_calls > 0;
-    if (busy && thread != std::this_thread::get_id()) {
+    const auto& [thread, records] = *place;
+    if (thread != std::this_thread::get_id() && session_->lanes.busy(thread)) {
       ++place;
     } else {
-      flush(place->second, {});
+      session_->host_log.append(records);
       place = pending_.erase(place);
     }
   }

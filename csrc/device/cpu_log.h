@@ -21,10 +21,10 @@ class CpuLog final : public DeviceLog {
       : session_(std::move(session)), note_(session_->notes.intern(note)) {}
 
   // The record of x with its numbers, which is not kept yet.
-  log::Record measure(const at::Tensor& x, log::TagId tag);
+  log::Record measure(const at::Tensor& x, log::Record record);
 
-  void stat(const at::Tensor& x, log::TagId tag) override { keep(measure(x, tag)); }
-  void keep(const log::Record& record) override;
+  void stat(const at::Tensor& x, const log::Record& record, bool recording) override;
+  void keep(const log::Record& record, bool recording) override;
   void commit(std::uint64_t forward) override;
   void abandon() override;
   void drain() override;
@@ -32,18 +32,10 @@ class CpuLog final : public DeviceLog {
   void reserve(std::int64_t /*sites*/) override {}
 
  private:
-  // The uncommitted records of one thread.
-  struct Pending {
-    std::vector<log::Record> records;
-    std::int64_t open_calls = 0;  // calls begun and not ended
-  };
-
-  void flush(Pending& pending, log::RunKey run);
-
   std::shared_ptr<log::Session> session_;
   log::NoteId note_ = log::kNoNote;
-  std::mutex mutex_;  // guards pending_ and what is in it
-  std::map<std::thread::id, Pending> pending_;
+  std::mutex mutex_;                                             // guards pending_
+  std::map<std::thread::id, std::vector<log::Record>> pending_;  // not committed yet, by thread
 };
 
 }  // namespace msprobe::device

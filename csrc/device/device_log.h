@@ -23,12 +23,13 @@ class MSPROBE_API DeviceLog {
   DeviceLog& operator=(const DeviceLog&) = delete;
   virtual ~DeviceLog() = default;
 
-  // Takes the statistics of x now, or at every replay if the current stream is being captured.
-  virtual void stat(const at::Tensor& x, log::TagId tag) = 0;
+  // Takes the statistics of x now, or at every replay if the current stream is being captured. `record` is what is known of x without
+  // them. If nothing is `recording`, only a capture takes it: its replays ask for themselves.
+  virtual void stat(const at::Tensor& x, const log::Record& record, bool recording) = 0;
 
   // Takes a record whose numbers are known already: of a host tensor among this device's. In a capture it stands in every replay, as the
   // host's value does in the graph.
-  virtual void keep(const log::Record& record) = 0;
+  virtual void keep(const log::Record& record, bool recording) = 0;
 
   // Brings what this thread has recorded since its last commit to the host log, in one transfer; captured like stat(). The number is
   // that of the forward which ends.

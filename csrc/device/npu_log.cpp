@@ -24,68 +24,6 @@ constexpr std::size_t kMaxPendingEager = 4096;
 
 c10::Stream torch_stream(c10::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStream(device); }
 
-// Rows that follow each other in one block travel in one copy.
-struct Range {
-  RowBlock* block;
-  std::int64_t first;
-  std::int64_t rows;
-};
-
-std::vector<Range> ranges_of(std::span<const Site> sites) {
-  std::vector<Range> ranges;
-  for (const Site& site : sites) {
-    if (!site.has_row()) {
-      continue;
-    }
-    if (!ranges.empty() && ranges.back().block == site.row.block &&
-        ranges.back().first + ranges.back().rows == site.row.index) {
-      ++ranges.back().rows;
-    } else {
-      ranges.push_back({site.row.block, site.row.index, 1});
-    }
-  }
-  return ranges;
-}
-
-std::size_t bytes_of(const Range& range) { return static_cast<std::size_t>(range.rows) * kRowBytes; }
-
-void queue_reset(const Range& range, const std::byte* sentinels, aclrtStream stream) {
-  for (std::int64_t done = 0; done < range.rows; done += RowPool::kSentinelRows) {
-    const std::int64_t rows = std::min(range.rows - done, RowPool::kSentinelRows);
-    queue_copy_on_device(range.block->device_row(range.first + done), sentinels, static_cast<std::size_t>(rows) * kRowBytes,
-                         stream);
-  }
-}
-
-// The records of what has been written among `sites`, from their host rows.
-std::vector<log::Record> written(std::span<const Site> sites, log::Session& session) {
-  std::vector<log::Record> records;
-  records.reserve(sites.size());
-  std::size_t missing = 0;
-  for (const Site& site : sites) {
-    if (site.has_row() && is_sentinel(site.row.host())) {
-      missing += site.graph == nullptr ? 1 : 0;  // a captured site may lie in a branch that was not taken
-      continue;
-    }
-    records.push_back(site.record);
-    if (site.has_row()) {
-      records.back().stats = read_row(site.row.host(), site.format);
-    }
-  }
-  if (missing > 0) {
-    session.background_error("msprobe: " + std::to_string(missing) + " records of a forward did not arrive from the device");
-  }
-  return records;
-}
-
-void release_transient(std::span<const Site> sites) {
-  for (const Site& site : sites) {
-    if (site.graph == nullptr && site.has_row()) {
-      RowPool::release(*site.row.block, 1);
-    }
-  }
-}
-
 }  // namespace
 
 struct NpuLog::Payload {
@@ -106,12 +44,15 @@ NpuLog::~NpuLog() {
   pool_.free();
 }
 
-void NpuLog::stat(const at::Tensor& x, log::TagId tag) {
+void NpuLog::stat(const at::Tensor& x, const log::Record& record, bool recording) {
   const c10::DeviceGuard guard(device_);
   Site site;
   site.graph = capturing(current_stream());
+  if (site.graph == nullptr && !recording) {
+    return;
+  }
   site.row = site.graph != nullptr ? pool_.take_captured() : pool_.take_transient();
-  site.record = describe(x, tag, *session_);
+  site.record = record;
   site.format = queue_statistics(x, site.row, settings_.npu_rows_by_copy);
   if (!site.format.note.empty()) {
     site.record.note = session_->notes.intern(site.format.note);
@@ -119,28 +60,27 @@ void NpuLog::stat(const at::Tensor& x, log::TagId tag) {
   add_pending(std::move(site));
 }
 
-void NpuLog::keep(const log::Record& record) {
+void NpuLog::keep(const log::Record& record, bool recording) {
   const c10::DeviceGuard guard(device_);
   Site site;
   site.graph = capturing(current_stream());
   site.record = record;
-  add_pending(std::move(site));
+  if (site.graph != nullptr || recording) {
+    add_pending(std::move(site));
+  }
 }
 
 void NpuLog::add_pending(Site site) {
-  const log::Tag& tag = session_->tags[site.record.tag];
   const bool eager = site.graph == nullptr;
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];
-    mine.open_calls += static_cast<int>(tag.opens_call) - static_cast<int>(tag.closes_call);
     mine.pending.push_back({std::move(site), torch_stream(device_)});
-    full = eager && mine.open_calls <= 0 && mine.pending.size() >= kMaxPendingEager &&
-           !session_->in_forward(std::this_thread::get_id());
+    full = eager && mine.pending.size() >= kMaxPendingEager && !session_->lanes.busy(std::this_thread::get_id());
   }
   if (full) {
-    commit(session_->next_forward());
+    commit(session_->lanes.fresh_forward());
   }
 }
 
@@ -220,7 +160,6 @@ void NpuLog::commit(std::uint64_t forward) {
   {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];
-    mine.open_calls = 0;
     others = side_streams(mine.pending, graph, current);
     payload->sites = take_for_commit(mine, graph);
   }
@@ -272,13 +211,12 @@ void NpuLog::abandon() {
   const c10::DeviceGuard guard(device_);
   const aclmdlRI graph = capturing(current_stream());
   if (graph == nullptr) {
-    commit(session_->next_forward());
+    commit(session_->lanes.fresh_forward());
     return;
   }
   // The capture is failing: what it holds will never run.
   const std::lock_guard lock(mutex_);
   Thread& mine = threads_[std::this_thread::get_id()];
-  mine.open_calls = 0;
   std::erase_if(mine.pending, [&](const PendingSite& one) { return one.site.graph == graph; });
 }
 
@@ -293,9 +231,13 @@ void NpuLog::run_callback(void* raw) noexcept {
         copy_to_host(range.block->host_row(range.first), range.block->device_row(range.first), bytes_of(range));
       }
     }
-    const std::vector<log::Record> records = written(payload->sites, *payload->session);
-    if (!payload->session->closed()) {
-      payload->session->host_log.append(records, {payload->forward, payload->replays++});
+    log::Session& session = *payload->session;
+    // A commit that runs once reads what its thread's graphs have left: each such commit is a replay of its own.
+    const std::uint64_t replay = payload->captured ? payload->replays++ : payload->forward;
+    const std::vector<log::Record> records = written(payload->sites, replay, session);
+    const bool recording = payload->captured ? session.lanes.recording() : true;
+    if (recording && !session.closed()) {
+      session.host_log.append(records, {payload->forward, payload->captured ? replay : 0});
     }
   } catch (const std::exception& error) {
     payload->session->background_error(std::string("msprobe lost the records of a forward: ") + error.what());
@@ -313,7 +255,7 @@ void NpuLog::drain() {
   if (capturing(current_stream()) != nullptr) {
     fail(kInCapture);
   }
-  commit(session_->next_forward());
+  commit(session_->lanes.fresh_forward());
   // Before the wait: what other threads queue during it would be read before the device has written it.
   std::vector<Site> transient;
   std::vector<Site> captured;
@@ -321,7 +263,7 @@ void NpuLog::drain() {
     const std::lock_guard lock(mutex_);
     captured = polled_;
     for (auto& [id, thread] : threads_) {
-      const bool busy = session_->in_forward(id) || thread.open_calls > 0;
+      const bool busy = session_->lanes.busy(id);
       for (PendingSite& one : thread.pending) {
         if (one.site.graph != nullptr) {
           captured.push_back(one.site);
@@ -356,7 +298,7 @@ void NpuLog::drain_transient(std::span<const Site> sites) {
   for (const Range& range : ranges_of(sites)) {
     copy_to_host(range.block->host_row(range.first), range.block->device_row(range.first), bytes_of(range));
   }
-  session_->host_log.append(written(sites, *session_));
+  session_->host_log.append(written(sites, 0, *session_));
   release_transient(sites);
 }
 
@@ -364,6 +306,7 @@ void NpuLog::drain_transient(std::span<const Site> sites) {
 // replaying them right now.) Read into memory of its own, since a commit may be using the mirror.
 void NpuLog::drain_captured(std::span<const Site> sites) {
   std::vector<log::Record> records;
+  const std::uint64_t replay = session_->lanes.fresh_forward();
   std::vector<Site> with_row;
   std::copy_if(sites.begin(), sites.end(), std::back_inserter(with_row), [](const Site& site) { return site.has_row(); });
   std::size_t next = 0;
@@ -374,12 +317,15 @@ void NpuLog::drain_captured(std::span<const Site> sites) {
       const std::byte* row = rows.data() + static_cast<std::size_t>(i) * kRowBytes;
       if (!is_sentinel(row)) {
         records.push_back(with_row[next].record);
+        records.back().replay = replay;
         records.back().stats = read_row(row, with_row[next].format);
         copy_to_device(with_row[next].row.device() + kNormOffset, &kSentinel, sizeof kSentinel);
       }
     }
   }
-  session_->host_log.append(records);
+  if (session_->lanes.recording()) {
+    session_->host_log.append(records);
+  }
 }
 
 void NpuLog::reserve(std::int64_t sites) {

@@ -20,28 +20,18 @@
 
 #include "device/device_log.h"
 #include "device/npu_rows.h"
-#include "device/npu_stats.h"
+#include "device/npu_sites.h"
 #include "device/settings.h"
 
 namespace msprobe::device::npu {
-
-// One tensor that will be read from a row: at one time (eager) or at every replay (captured). Or a host tensor's record among them.
-struct Site {
-  log::Record record;  // without numbers, unless it is of a host tensor
-  RowFormat format;
-  Row row;                   // without a block: a host tensor's record
-  aclmdlRI graph = nullptr;  // null: eager
-
-  [[nodiscard]] bool has_row() const noexcept { return row.block != nullptr; }
-};
 
 class NpuLog final : public DeviceLog {
  public:
   NpuLog(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings);
   ~NpuLog() override;
 
-  void stat(const at::Tensor& x, log::TagId tag) override;
-  void keep(const log::Record& record) override;
+  void stat(const at::Tensor& x, const log::Record& record, bool recording) override;
+  void keep(const log::Record& record, bool recording) override;
   void commit(std::uint64_t forward) override;
   void abandon() override;
   void drain() override;
@@ -56,7 +46,6 @@ class NpuLog final : public DeviceLog {
   struct Thread {
     std::vector<PendingSite> pending;
     std::vector<Site> uncommitted;  // captured, in no captured commit: read by each eager commit of this thread
-    std::int64_t open_calls = 0;    // calls begun and not ended
   };
   struct Payload;  // of one callback
 

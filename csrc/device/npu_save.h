@@ -4,10 +4,10 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <string>
+#include "device/save_sink.h"
 
 namespace msprobe::device::npu {
 
-void save_from_npu(const at::Tensor& x, const std::string& base);
+void save_from_npu(const at::Tensor& x, c10::Device device, MakeTarget make_target);
 
 }  // namespace msprobe::device::npu

@@ -5,6 +5,8 @@
 #include <ATen/ops/zeros.h>
 
 #include <cstring>
+#include <exception>
+#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -20,68 +22,79 @@ ByType<SaveFunction>& save_functions() {
   return *all;
 }
 
-void save_from_host(const at::Tensor& x, const std::string& base) {
-  const at::Tensor plain = x.resolve_conj().resolve_neg().contiguous();
-  dump::SaveJob job;
-  job.path = next_save_path(base);
-  job.dtype = dtype_of(plain.scalar_type());
-  job.sizes = plain.sizes().vec();
-  job.bytes = plain.nbytes();
-  if (!acquire_save_room(job.bytes, job.path)) {
+}  // namespace
+
+SavedTensor describe_saved(const at::Tensor& plain) {
+  return {dtype_of(plain.scalar_type()), plain.sizes().vec(), plain.nbytes()};
+}
+
+void save_once(dump::SaveTarget& target, const SavedTensor& tensor, c10::function_ref<void(std::byte* to)> copy) noexcept {
+  dump::SaveQueue& queue = dump::Saver::instance().queue();
+  std::optional<dump::SaveTicket> ticket;
+  try {
+    ticket = target.begin();
+    if (!ticket) {
+      return;
+    }
+    ticket->job.dtype = tensor.dtype;
+    ticket->job.sizes = tensor.sizes;
+  } catch (const std::exception& error) {  // out of memory
+    queue.give_up({}, std::string("cannot save a tensor: ") + error.what());
+    return;
+  }
+  dump::SaveJob& job = ticket->job;
+  job.bytes = tensor.bytes;
+  if (!queue.acquire(job)) {  // waits: this is how a slow disk slows the replay
     return;
   }
   try {
-    job.data = allocate_save_buffer(job.bytes);
-  } catch (const std::bad_alloc&) {
-    give_up_save(job.bytes, "no memory to save '" + job.path + "'");
+    job.data = queue.allocate(job.bytes);
+    if (job.bytes > 0) {
+      copy(job.data.get());
+    }
+  } catch (const std::exception& error) {
+    job.data.reset();
+    queue.give_up(job, "cannot save '" + job.path + "': " + error.what());
     return;
   }
-  if (job.bytes > 0) {
-    std::memcpy(job.data.get(), plain.const_data_ptr(), job.bytes);
+  queue.push(std::move(job));
+}
+
+void save_from_host(const at::Tensor& x, dump::SaveTarget& target) {
+  if (!target.wanted()) {
+    return;
   }
-  push_save(std::move(job));
-}
-
-}  // namespace
-
-std::string next_save_path(const std::string& base) { return dump::Saver::instance().next_path(base); }
-
-bool acquire_save_room(std::size_t bytes, const std::string& path) {
-  return dump::Saver::instance().queue().acquire(bytes, path);
-}
-
-dump::SaveBuffer allocate_save_buffer(std::size_t bytes) { return dump::Saver::instance().queue().allocate(bytes); }
-
-void push_save(dump::SaveJob job) { dump::Saver::instance().queue().push(std::move(job)); }
-
-void give_up_save(std::size_t bytes, std::string message) {
-  dump::Saver::instance().queue().give_up(bytes, std::move(message));
+  const at::Tensor plain = x.resolve_conj().resolve_neg().contiguous();
+  save_once(target, describe_saved(plain), [&](std::byte* to) { std::memcpy(to, plain.const_data_ptr(), plain.nbytes()); });
 }
 
 void register_save(c10::DeviceType type, SaveFunction save) { save_functions().set(type, std::move(save)); }
 
-void save_tensor(const at::Tensor& x, const std::string& base) {
+std::string why_not_saved(const at::Tensor& x) {
   if (dtype_of(x.scalar_type()) == DType::kUnknown || x.layout() != at::kStrided || x.is_nested()) {
-    fail("acl_save: x must be a dense tensor of a plain dtype, got dtype ", c10::toString(x.scalar_type()), ", layout ",
-         x.layout(), ": convert it first");
+    std::ostringstream text;
+    text << "it must be a dense tensor of a plain dtype, got " << (x.is_nested() ? "a nested tensor, " : "") << "dtype "
+         << c10::toString(x.scalar_type()) << ", layout " << x.layout();
+    return text.str();
   }
+  return x._is_zerotensor() || has_memory(x) ? "" : "its memory has been freed";
+}
+
+void save_tensor(const at::Tensor& x, std::optional<c10::Device> with, MakeTarget make_target) {
   if (x._is_zerotensor()) {  // of forward-mode AD: stands for zeros without memory
-    save_tensor(at::zeros(x.sizes(), x.options()), base);
+    save_tensor(at::zeros(x.sizes(), x.options()), with, make_target);
     return;
   }
-  if (!has_memory(x)) {
-    fail("acl_save: x has no values: its memory has been freed");
-  }
-  if (x.device().is_cpu()) {
-    save_from_host(x, base);
+  const c10::Device device = with.value_or(x.device());
+  if (device.is_cpu()) {
+    save_from_host(x, *make_target(false));
     return;
   }
-  const SaveFunction save = save_functions().get(x.device().type());
+  const SaveFunction save = save_functions().get(device.type());
   if (!save) {
-    fail("acl_save: device '", x.device().str(),
-         "' is not supported by this build of msprobe: move the tensor to the CPU first");
+    fail("tensors of device '", device.str(), "' cannot be saved by this build of msprobe: move them to the CPU first");
   }
-  save(x, base);
+  save(x, device, make_target);
 }
 
 }  // namespace msprobe::device

@@ -3,30 +3,51 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+#include <c10/util/FunctionRef.h>
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "device/export.h"
-#include "dump/save_queue.h"
+#include "dump/save_target.h"
 
 namespace msprobe::device {
 
-// The steps of a save, as dump::Saver has them: number, room, then the data or the reason why not.
-MSPROBE_API std::string next_save_path(const std::string& base);
-MSPROBE_API bool acquire_save_room(std::size_t bytes, const std::string& path);
-MSPROBE_API dump::SaveBuffer allocate_save_buffer(std::size_t bytes);
-MSPROBE_API void push_save(dump::SaveJob job);
-MSPROBE_API void give_up_save(std::size_t bytes, std::string message);
+// Makes the target of a save, once it is known whether it is captured.
+using MakeTarget = c10::function_ref<std::unique_ptr<dump::SaveTarget>(bool captured)>;
 
-// Saves x under `base` (an absolute path without number and extension), now or at every replay. x is strided.
-using SaveFunction = std::function<void(const at::Tensor& x, const std::string& base)>;
+// What is to be saved: a contiguous tensor without lazy bits.
+struct SavedTensor {
+  DType dtype = DType::kUnknown;
+  std::vector<std::int64_t> sizes;
+  std::size_t bytes = 0;
+};
+
+// One execution of a save: asks the target, waits for room, copies, queues. `copy` fills host memory of tensor.bytes > 0 bytes; what it
+// throws is told as the save's error.
+MSPROBE_API void save_once(dump::SaveTarget& target, const SavedTensor& tensor,
+                           c10::function_ref<void(std::byte* to)> copy) noexcept;
+
+MSPROBE_API SavedTensor describe_saved(const at::Tensor& plain);
+
+// Saves x now, or at every replay if a capture is under way on `device`; x may be a host tensor, which then has in every replay the
+// value of the capture. x is dense.
+using SaveFunction = std::function<void(const at::Tensor& x, c10::Device device, MakeTarget make_target)>;
 
 // A vendor's library registers its way when it is loaded.
 MSPROBE_API void register_save(c10::DeviceType type, SaveFunction save);
 
-// Throws Error for a device without a library.
-void save_tensor(const at::Tensor& x, const std::string& base);
+// Saves a host tensor now.
+MSPROBE_API void save_from_host(const at::Tensor& x, dump::SaveTarget& target);
+
+// Why x has no values that could be saved; empty if it has.
+std::string why_not_saved(const at::Tensor& x);
+
+// `with`: the accelerator that a host tensor is used together with. Throws Error for a device without a library. x has values.
+void save_tensor(const at::Tensor& x, std::optional<c10::Device> with, MakeTarget make_target);
 
 }  // namespace msprobe::device

@@ -51,19 +51,24 @@ std::string_view special_word(double value) {
 
 class Writer {
  public:
-  Writer(const std::string& path, std::span<const log::Record> records, const log::Session& session)
-      : file_(path), records_(records), session_(session) {}
+  Writer(const DumpPlace& place, std::span<const log::Record> records, const log::Session& session)
+      : file_(place.folder + "/" + std::string(field::kDumpFile)), place_(place), records_(records), session_(session) {}
 
-  void header(const DumpHeader& header) {
+  void header() {
     text_ += "{\n ";
-    member(field::kTask, header.task);
+    member(field::kTask, place_.tensors != nullptr ? field::kTaskTensor : field::kTaskStatistics);
     text_ += ",\n ";
-    member(field::kLevel, header.level);
+    member(field::kLevel, place_.level);
     text_ += ",\n ";
     member(field::kFramework, field::kFrameworkPytorch);
     text_ += ",\n ";
     key(field::kDumpDataDir);
-    text_ += "null,\n ";
+    if (place_.tensors != nullptr) {
+      append_json_string(text_, place_.folder + "/" + std::string(field::kTensorFolder));
+    } else {
+      text_ += "null";
+    }
+    text_ += ",\n ";
     key(field::kData);
     text_ += '{';
   }
@@ -178,6 +183,9 @@ class Writer {
     if (record.has_counts) {
       counts(record.stats);
     }
+    if (record.in_file) {
+      data_name(record);
+    }
     if (record.note != log::kNoNote) {
       text_ += ", ";
       member(field::kNote, session_.notes[record.note]);
@@ -223,6 +231,16 @@ class Writer {
     text_ += any ? "}" : "";
   }
 
+  void data_name(const log::Record& record) {
+    const FileName file = place_.tensors->of(session_.tags[record.tag], record.call_index);
+    text_ += ", ";
+    member(field::kDataName, file.name);
+    if (!file.full.empty()) {
+      text_ += ", ";
+      member(field::kFullName, file.full);
+    }
+  }
+
   void counts(const stats::Stats& stats) {
     text_ += ", ";
     key(field::kCounts);
@@ -238,6 +256,7 @@ class Writer {
   }
 
   AtomicFile file_;
+  const DumpPlace& place_;
   std::string text_;  // of the entry at hand
   std::span<const log::Record> records_;
   const log::Session& session_;
@@ -245,14 +264,11 @@ class Writer {
 
 }  // namespace
 
-std::int64_t write_dump_json(const std::string& path, const DumpHeader& header, std::span<const log::Record> records,
-                             const log::Session& session) {
-  if (const std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
-    create_folders(path.substr(0, slash));
-  }
+std::int64_t write_dump_json(const DumpPlace& place, std::span<const log::Record> records, const log::Session& session) {
+  create_folders(place.folder);
   const std::vector<Entry> entries = collect_entries(records, session.tags);
-  Writer writer(path, records, session);
-  writer.header(header);
+  Writer writer(place, records, session);
+  writer.header();
   for (const Entry& entry : entries) {
     writer.entry(entry, &entry == &entries.front());
   }

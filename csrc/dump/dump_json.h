@@ -6,19 +6,20 @@
 #include <span>
 #include <string>
 
+#include "dump/file_names.h"
 #include "log/record.h"
 #include "log/session.h"
 
 namespace msprobe::dump {
 
-struct DumpHeader {
-  std::string task;   // "statistics"
-  std::string level;  // "L0", "L1" or "mix"
+struct DumpPlace {
+  std::string level;             // "L0", "L1" or "mix"
+  std::string folder;            // absolute
+  FileNames* tensors = nullptr;  // of the tensor task; null: the statistics task
 };
 
-// Makes the folders of `path`, writes in one pass and renames into place. Returns the number of entries. Throws FileError; then
+// Makes the folder, writes its dump.json in one pass and renames it into place. Returns the number of entries. Throws FileError; then
 // nothing of the file is left behind.
-std::int64_t write_dump_json(const std::string& path, const DumpHeader& header, std::span<const log::Record> records,
-                             const log::Session& session);
+std::int64_t write_dump_json(const DumpPlace& place, std::span<const log::Record> records, const log::Session& session);
 
 }  // namespace msprobe::dump

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <string_view>
 #include <vector>
 
 #include "log/record.h"
@@ -13,21 +13,22 @@
 
 namespace msprobe::dump {
 
+// `Module.layers.0.Linear.forward.{call}` or `Aten.addmm.{call}.forward`.
+std::string entry_name(const log::Tag& tag, std::string_view call);
+
 // One call of a module or API. Positions count the records of the step, from 0.
 struct Entry {
-  const log::Tag* tag = nullptr;             // of the first tensor: kind and name are the same for all
-  std::int64_t call_index = 0;               // calls of this name since the step began
-  std::int64_t first = 0;                    // position of the first record
-  std::int64_t last = 0;                     // position of the last record
-  std::vector<std::int64_t> records;         // positions, in order of execution
-  std::unordered_set<std::uint32_t> places;  // of the records' tags
+  const log::Tag* tag = nullptr;      // of the first tensor: kind and name are the same for all
+  std::int64_t call_index = 0;        // calls of this name since the step began
+  std::int64_t first = 0;             // position of the first record
+  std::int64_t last = 0;              // position of the last record
+  std::vector<std::int64_t> records;  // positions, in order of execution
 
-  // Module.layers.0.Linear.forward.3 or Aten.addmm.3.forward
-  [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string name() const { return entry_name(*tag, std::to_string(call_index)); }
 };
 
-// Entries in the order of their first record. A tensor marked as opening starts a new call of its name; the others belong to the
-// innermost call of their name that is still open, so calls may repeat and nest (a module that calls itself).
+// Entries in the order of their first record; calls.h tells which records are one call. Calls are counted by name, unless the record
+// brings its index.
 std::vector<Entry> collect_entries(std::span<const log::Record> records, const log::TagTable& tags);
 
 }  // namespace msprobe::dump

@@ -2,13 +2,17 @@
 // The queue and its writer threads.
 #include "dump/save_queue.h"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -35,6 +39,16 @@ std::size_t save_bytes_from_environment() {
   return std::min(kMost, memory / 8);
 }
 
+SaveBuffer new_buffer(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  const std::align_val_t alignment{bytes >= 2 * kHugePage ? kHugePage : alignof(std::max_align_t)};
+  SaveBuffer buffer(static_cast<std::byte*>(::operator new[](bytes, alignment)), FreeBuffer{alignment});
+  if (bytes >= 2 * kHugePage) {
+    madvise(buffer.get(), bytes, MADV_HUGEPAGE);  // a wish: nothing is lost where it is not granted
+  }
+  return buffer;
+}
+
 SaveQueue::~SaveQueue() {
   {
     const std::lock_guard lock(mutex_);
@@ -46,16 +60,20 @@ SaveQueue::~SaveQueue() {
   }
 }
 
-bool SaveQueue::acquire(std::size_t bytes, const std::string& path) {
-  std::unique_lock lock(mutex_);
-  const auto has_room = [&] { return used_ == 0 || used_ + bytes <= options_.max_bytes; };
-  if (!room_.wait_for(lock, options_.wait_limit, has_room)) {
-    add_error("no room to save '" + path + "' came within " + std::to_string(options_.wait_limit.count() / 1000) +
-              " s: " + std::to_string(used_) + " bytes wait for the disk");
-    return false;
+bool SaveQueue::acquire(const SaveJob& job) {
+  std::string reason;
+  {
+    std::unique_lock lock(mutex_);
+    const auto has_room = [&] { return used_ == 0 || used_ + job.bytes <= options_.max_bytes; };
+    if (room_.wait_for(lock, options_.wait_limit, has_room)) {
+      used_ += job.bytes;
+      return true;
+    }
+    reason = "cannot save '" + job.path + "': no room came within " + std::to_string(options_.wait_limit.count() / 1000) +
+             " s: " + std::to_string(used_) + " bytes wait for the disk";
   }
-  used_ += bytes;
-  return true;
+  lose(job, reason);
+  return false;
 }
 
 SaveBuffer SaveQueue::allocate(std::size_t bytes) {
@@ -69,7 +87,7 @@ SaveBuffer SaveQueue::allocate(std::size_t bytes) {
     }
     drop_spares(options_.max_bytes - std::min(options_.max_bytes, used_));
   }
-  return SaveBuffer(new std::byte[bytes]);  // not make_unique: that would write zeros first
+  return new_buffer(bytes);
 }
 
 void SaveQueue::recycle(SaveBuffer buffer, std::size_t bytes) {
@@ -88,36 +106,54 @@ void SaveQueue::drop_spares(std::size_t allowed) {
 }
 
 void SaveQueue::push(SaveJob job) {
+  if (const std::string failure = start_threads(); !failure.empty()) {
+    give_up(job, "cannot save '" + job.path + "': no thread can be started: " + failure);
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
-    while (threads_.size() < static_cast<std::size_t>(options_.threads)) {
-      try {
-        threads_.emplace_back([this] { run(); });
-      } catch (const std::system_error& error) {
-        if (threads_.empty()) {  // fewer threads are enough, none are not
-          used_ -= job.bytes;
-          add_error("cannot save '" + job.path + "': no thread can be started: " + error.what());
-          return;
-        }
-        break;
-      }
-    }
     unfinished_.insert(pushed_);
     jobs_.push_back({pushed_++, std::move(job)});
   }
   work_.notify_one();
 }
 
-void SaveQueue::give_up(std::size_t bytes, std::string message) {
+std::string SaveQueue::start_threads() {
+  const std::lock_guard lock(mutex_);
+  while (threads_.size() < static_cast<std::size_t>(options_.threads)) {
+    try {
+      threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error& error) {
+      return threads_.empty() ? error.what() : "";  // fewer threads are enough, none are not
+    }
+  }
+  return {};
+}
+
+void SaveQueue::give_up(const SaveJob& job, std::string_view error) {
   {
     const std::lock_guard lock(mutex_);
-    used_ -= bytes;
-    add_error(std::move(message));
+    used_ -= job.bytes;
   }
   room_.notify_all();
+  lose(job, error);
+}
+
+void SaveQueue::lose(const SaveJob& job, std::string_view error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (lost_++ == 0) {
+      error_ = error;
+    }
+  }
+  if (job.done) {
+    job.done(job, error);
+  }
 }
 
 void SaveQueue::run() {
+  // Behind the threads that the model waits for: a writer that is late costs memory, one that is in the way costs time.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), options_.niceness);
   std::unique_lock lock(mutex_);
   while (true) {
     work_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
@@ -127,16 +163,12 @@ void SaveQueue::run() {
     auto [number, job] = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    std::string failure;
     try {
       write(job);
     } catch (const std::exception& error) {
-      failure = error.what();
+      lose(job, error.what());
     }
     lock.lock();
-    if (!failure.empty()) {
-      add_error(std::move(failure));
-    }
     used_ -= job.bytes;
     recycle(std::move(job.data), job.bytes);
     unfinished_.erase(number);
@@ -146,17 +178,17 @@ void SaveQueue::run() {
 }
 
 void SaveQueue::write(const SaveJob& job) {
+  if (job.make_folders) {
+    create_folders(job.path.substr(0, job.path.rfind('/')));
+  }
   const PtFrame frame = make_pt_frame(job.dtype, job.sizes, job.data.get(), job.bytes);
   AtomicFile file(job.path);
   file.write(frame.head);
   file.write({reinterpret_cast<const char*>(job.data.get()), job.bytes});
   file.write(frame.tail);
   file.commit();
-}
-
-void SaveQueue::add_error(std::string message) {
-  if (lost_++ == 0) {
-    error_ = std::move(message);
+  if (job.done) {
+    job.done(job, {});
   }
 }
 

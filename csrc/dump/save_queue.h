@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -19,19 +22,31 @@
 
 namespace msprobe::dump {
 
-using SaveBuffer = std::unique_ptr<std::byte[]>;
+// Host memory; large ones in huge pages, which cost a fraction to touch for the first time.
+struct FreeBuffer {
+  std::align_val_t alignment{};
+  void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, alignment); }
+};
+using SaveBuffer = std::unique_ptr<std::byte[], FreeBuffer>;
+
+SaveBuffer new_buffer(std::size_t bytes);  // throws std::bad_alloc
 
 // A contiguous tensor in host memory on its way to a file.
 struct SaveJob {
   std::string path;
+  bool make_folders = false;  // those of path
   DType dtype = DType::kUnknown;
   std::vector<std::int64_t> sizes;
   SaveBuffer data;
   std::size_t bytes = 0;
+  // Called once for each job, on a writer thread or where it failed before that (then without data): `error` is empty, or tells why there
+  // is no file.
+  std::function<void(const SaveJob& job, std::string_view error)> done;
 };
 
 struct SaveQueueOptions {
   std::size_t max_bytes = 0;                      // of tensors taken and not yet on disk
+  int niceness = 5;                               // of the writer threads
   int threads = 2;                                // started at the first job
   std::chrono::milliseconds wait_limit{600'000};  // for room; below the limit after which HCCL gives a silent peer up
 };
@@ -50,15 +65,15 @@ class SaveQueue {
   SaveQueue(const SaveQueue&) = delete;
   SaveQueue& operator=(const SaveQueue&) = delete;
 
-  // Waits for room. A tensor larger than the bound waits until nothing else is there. False: the limit passed; `path` is lost, and
-  // told of.
-  bool acquire(std::size_t bytes, const std::string& path);
+  // Waits for room for job.bytes. A tensor larger than the bound waits until nothing else is there. False: the limit passed; the job
+  // has failed.
+  bool acquire(const SaveJob& job);
 
   // Memory for acquired bytes, not zeroed. Buffers that have been written are kept for the next tensor of their size, within the bound:
   // fresh memory costs more to touch than the copy into it. Throws std::bad_alloc.
   SaveBuffer allocate(std::size_t bytes);
-  void push(SaveJob job);                                // its bytes were acquired
-  void give_up(std::size_t bytes, std::string message);  // acquired bytes that will not be pushed: tells why
+  void push(SaveJob job);                                    // its bytes were acquired
+  void give_up(const SaveJob& job, std::string_view error);  // its bytes were acquired and it will not be pushed
 
   // Returns when every job pushed before the call is on disk or has failed.
   void flush();
@@ -72,10 +87,11 @@ class SaveQueue {
     SaveJob job;
   };
 
+  std::string start_threads();  // the reason why there are none, or empty
   void run();
-  void write(const SaveJob& job);
+  static void write(const SaveJob& job);
+  void lose(const SaveJob& job, std::string_view error);  // counts it and tells the job
   // With mutex_ held:
-  void add_error(std::string message);
   void recycle(SaveBuffer buffer, std::size_t bytes);
   void drop_spares(std::size_t allowed);  // until no more than `allowed` bytes are kept
 

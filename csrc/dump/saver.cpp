@@ -5,12 +5,29 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <utility>
 
 namespace msprobe::dump {
 namespace {
 
 // Never destroyed: a device's callback thread may save while the process is going down.
 std::atomic<Saver*> current{nullptr};
+
+class NumberedTarget final : public SaveTarget {
+ public:
+  explicit NumberedTarget(std::string base) : base_(std::move(base)) {}
+
+  [[nodiscard]] bool wanted() const override { return true; }
+
+  std::optional<SaveTicket> begin() override {
+    SaveTicket ticket;
+    ticket.job.path = Saver::instance().next_path(base_);
+    return ticket;
+  }
+
+ private:
+  const std::string base_;
+};
 
 }  // namespace
 
@@ -28,6 +45,8 @@ Saver& Saver::instance() {
   }
   return *fresh;
 }
+
+std::unique_ptr<SaveTarget> Saver::numbered(std::string base) { return std::make_unique<NumberedTarget>(std::move(base)); }
 
 std::string Saver::next_path(const std::string& base) {
   const std::lock_guard lock(mutex_);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dump/save_queue.h"
+#include "dump/save_target.h"
 
 namespace msprobe::dump {
 
@@ -23,6 +23,9 @@ class Saver {
 
   // `{base}_{seq}.pt`, seq counting up from 0 for each base.
   std::string next_path(const std::string& base);
+
+  // What acl_save asks at each execution: the next path of `base`. It finds the process's saver anew each time.
+  static std::unique_ptr<SaveTarget> numbered(std::string base);
 
   [[nodiscard]] SaveQueue& queue() noexcept { return queue_; }
 

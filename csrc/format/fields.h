@@ -7,18 +7,24 @@
 namespace msprobe::field {
 
 // --- the file
+inline constexpr std::string_view kDumpFile = "dump.json";
 inline constexpr std::string_view kTask = "task";
+inline constexpr std::string_view kTaskStatistics = "statistics";
+inline constexpr std::string_view kTaskTensor = "tensor";
 inline constexpr std::string_view kLevel = "level";
 inline constexpr std::string_view kFramework = "framework";
 inline constexpr std::string_view kFrameworkPytorch = "pytorch";
 inline constexpr std::string_view kDumpDataDir = "dump_data_dir";
 inline constexpr std::string_view kData = "data";
+inline constexpr std::string_view kTensorFolder = "dump_tensor_data";  // beside dump.json
+inline constexpr std::string_view kPtSuffix = ".pt";
 
 // --- an entry: one call of a module or of an API
 inline constexpr std::string_view kForward = "forward";
 inline constexpr std::string_view kInputArgs = "input_args";
 inline constexpr std::string_view kInputKwargs = "input_kwargs";
 inline constexpr std::string_view kOutput = "output";
+inline constexpr std::string_view kInput = "input";  // in names of files: args and kwargs
 inline constexpr std::string_view kOrder = "Order";  // ours: positions of the first and last tensor in the step's execution
 inline constexpr std::string_view kOrderFirst = "first";
 inline constexpr std::string_view kOrderLast = "last";
@@ -32,9 +38,11 @@ inline constexpr std::string_view kMax = "Max";
 inline constexpr std::string_view kMin = "Min";
 inline constexpr std::string_view kMean = "Mean";
 inline constexpr std::string_view kNorm = "Norm";
-inline constexpr std::string_view kSpecial = "Special";  // ours: what kind of not-finite stands behind a null
-inline constexpr std::string_view kCounts = "Counts";    // ours
-inline constexpr std::string_view kNote = "Note";        // ours: why the numbers are missing or of another type
+inline constexpr std::string_view kSpecial = "Special";     // ours: what kind of not-finite stands behind a null
+inline constexpr std::string_view kCounts = "Counts";       // ours
+inline constexpr std::string_view kNote = "Note";           // ours: why the numbers are missing or of another type
+inline constexpr std::string_view kDataName = "data_name";  // the file with the tensor's values
+inline constexpr std::string_view kFullName = "FullName";   // ours: what data_name would be if file names could be anything
 inline constexpr std::string_view kCountNan = "nan";
 inline constexpr std::string_view kCountPosInf = "pos_inf";
 inline constexpr std::string_view kCountNegInf = "neg_inf";

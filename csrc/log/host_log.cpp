@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace msprobe::log {
@@ -22,20 +23,23 @@ std::vector<Record> HostLog::take() {
     const std::lock_guard lock(mutex_);
     batches = std::exchange(batches_, {});
   }
-  std::map<RunKey, std::vector<Record>*> first_of_run;
+  std::map<RunKey, Batch*> first_of_run;
+  std::set<Batch*> merged;  // of several batches
   for (Batch& batch : batches) {
     if (batch.run.forward == 0) {
       continue;
     }
-    const auto [place, is_first] = first_of_run.try_emplace(batch.run, &batch.records);
-    if (is_first) {
-      continue;
+    const auto [place, is_first] = first_of_run.try_emplace(batch.run, &batch);
+    if (!is_first) {
+      std::vector<Record>& whole = place->second->records;
+      whole.insert(whole.end(), batch.records.begin(), batch.records.end());
+      merged.insert(place->second);
+      batch.records.clear();
     }
-    std::vector<Record>& whole = *place->second;
-    whole.insert(whole.end(), batch.records.begin(), batch.records.end());
-    std::stable_sort(whole.begin(), whole.end(),
+  }
+  for (Batch* batch : merged) {
+    std::stable_sort(batch->records.begin(), batch->records.end(),
                      [](const Record& left, const Record& right) { return left.position < right.position; });
-    batch.records.clear();
   }
   std::vector<Record> all;
   for (const Batch& batch : batches) {

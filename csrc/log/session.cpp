@@ -8,26 +8,6 @@
 
 namespace msprobe::log {
 
-void Session::enter_forward() {
-  const std::lock_guard lock(forwards_mutex_);
-  in_forward_.insert(std::this_thread::get_id());
-}
-
-void Session::leave_forward() {
-  const std::lock_guard lock(forwards_mutex_);
-  in_forward_.erase(std::this_thread::get_id());
-}
-
-bool Session::in_forward(std::thread::id thread) const {
-  const std::lock_guard lock(forwards_mutex_);
-  return in_forward_.contains(thread);
-}
-
-bool Session::any_in_forward() const {
-  const std::lock_guard lock(forwards_mutex_);
-  return !in_forward_.empty();
-}
-
 void Session::background_error(std::string message) noexcept {
   const std::lock_guard lock(error_mutex_);
   if (error_count_++ == 0) {

@@ -130,12 +130,17 @@ TagId TagTable::intern(std::string_view text) {
   const auto [place, is_new] = ids_.try_emplace(std::string(text), static_cast<TagId>(tags_.size()));
   if (is_new) {
     const auto fields = split_fields(text);
-    std::string section_and_path(fields[2]);
-    section_and_path.append("|").append(fields[3]);
-    tag.place = places_.try_emplace(std::move(section_and_path), static_cast<std::uint32_t>(places_.size())).first->second;
+    tag.name_id = number(names_, fields[0], fields[1]);
+    tag.place = number(places_, fields[2], fields[3]);
     tags_.push_back(std::move(tag));
   }
   return place->second;
+}
+
+std::uint32_t TagTable::number(Numbers& numbers, std::string_view first, std::string_view second) {
+  std::string both(first);
+  both.append("|").append(second);
+  return numbers.try_emplace(std::move(both), static_cast<std::uint32_t>(numbers.size())).first->second;
 }
 
 const Tag& TagTable::operator[](TagId id) const {

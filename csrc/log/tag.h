@@ -14,6 +14,7 @@
 namespace msprobe::log {
 
 using TagId = std::uint32_t;
+using NameId = std::uint32_t;  // of kind and name
 
 enum class EntryKind : std::uint8_t { kModule, kApi };
 enum class Section : std::uint8_t { kInputArgs, kInputKwargs, kOutput };
@@ -41,7 +42,9 @@ struct Tag {
   std::vector<PathElement> path;
   bool opens_call = false;
   bool closes_call = false;
-  std::uint32_t place = 0;  // number of section and path, the same whatever the marks; given by TagTable
+  // Given by TagTable:
+  NameId name_id = 0;       // kinds have separate name spaces: a module tree can hold a class called like an API
+  std::uint32_t place = 0;  // number of section and path, the same whatever the marks
 };
 
 // Throws Error on anything that is not of the form above.
@@ -60,7 +63,11 @@ class TagTable {
   };
   mutable std::shared_mutex mutex_;
   std::unordered_map<std::string, TagId, Hash, std::equal_to<>> ids_;
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> places_;
+  using Numbers = std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>>;
+  static std::uint32_t number(Numbers& numbers, std::string_view first, std::string_view second);
+
+  Numbers names_;
+  Numbers places_;
   std::deque<Tag> tags_;
 };
 

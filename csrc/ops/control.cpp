@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -39,6 +40,44 @@ Result guarded(Result failure, const Work& work) noexcept {
   return failure;
 }
 
+// What Python fills in (msprobe/lib/aclgraph_dump_ext.py has the same layout).
+extern "C" struct MsprobeSlice {
+  std::int64_t dim;
+  std::int64_t size;  // -1: any
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+extern "C" struct MsprobeOptions {
+  const char* level;
+  const char* scope_first;
+  const char* scope_last;
+  const MsprobeSlice* slices;
+  std::int64_t slice_count;
+  bool tensors;
+  bool modules;
+  bool scope_first_wanted;
+  bool scope_last_wanted;
+  bool inputs;
+  bool outputs;
+  bool npu_copy_in_callback;
+  bool npu_rows_by_copy;
+};
+
+msprobe::ops::DumperOptions options_from(const MsprobeOptions& given) {
+  msprobe::ops::DumperOptions options;
+  options.level = given.level;
+  options.tensors = given.tensors;
+  options.wanted = {given.scope_first, given.scope_last, given.scope_first_wanted, given.scope_last_wanted, given.modules,
+                    given.inputs,      given.outputs};
+  for (std::int64_t i = 0; i < given.slice_count; ++i) {
+    const MsprobeSlice& slice = given.slices[i];
+    options.slices.push_back({slice.dim, slice.size < 0 ? std::nullopt : std::optional(slice.size), slice.begin, slice.end});
+  }
+  options.settings = {given.npu_copy_in_callback, given.npu_rows_by_copy};
+  return options;
+}
+
 std::shared_ptr<msprobe::ops::Dumper> open_dumper(std::int64_t handle) {
   auto dumper = msprobe::ops::find_dumper(handle);
   if (dumper == nullptr) {
@@ -56,11 +95,23 @@ MSPROBE_API const char* msprobe_error_text() { return last_error().text.c_str();
 // errno of a file error, else 0.
 MSPROBE_API int msprobe_error_number() { return last_error().errno_value; }
 
-// The two switches are those of device/settings.h.
-MSPROBE_API std::int64_t msprobe_dumper_open(const char* task, const char* level, bool npu_copy_in_callback,
-                                             bool npu_rows_by_copy) {
-  return guarded<std::int64_t>(
-      0, [&] { return msprobe::ops::open_dumper({task, level}, {npu_copy_in_callback, npu_rows_by_copy}); });
+MSPROBE_API std::int64_t msprobe_dumper_open(const MsprobeOptions* options) {
+  return guarded<std::int64_t>(0, [&] { return msprobe::ops::open_dumper(options_from(*options)); });
+}
+
+// Where the first step is written: the folder of dump.json.
+MSPROBE_API int msprobe_dumper_folder(std::int64_t handle, const char* folder) {
+  return guarded(-1, [&] {
+    open_dumper(handle)->set_folder(folder);
+    return 0;
+  });
+}
+
+MSPROBE_API int msprobe_dumper_recording(std::int64_t handle, bool on) {
+  return guarded(-1, [&] {
+    open_dumper(handle)->set_recording(on);
+    return 0;
+  });
 }
 
 // Room for `sites` captured tensors on `device` ("npu:0"), made now because a capture may not be able to.
@@ -73,14 +124,23 @@ MSPROBE_API int msprobe_dumper_reserve(std::int64_t handle, const char* device, 
   });
 }
 
-// Writes all records to `path` and forgets them. Returns the number of entries.
-MSPROBE_API std::int64_t msprobe_dumper_write(std::int64_t handle, const char* path) {
-  return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->write(path); });
+// Writes all records and forgets them. `empty`: also if there are none. What comes afterwards is written to `next_folder`, if `next_recording`.
+// Returns the number of entries.
+MSPROBE_API std::int64_t msprobe_dumper_write(std::int64_t handle, bool empty, const char* next_folder, bool next_recording) {
+  return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->write(empty, {next_folder, next_recording}); });
 }
 
 MSPROBE_API int msprobe_dumper_discard(std::int64_t handle) {
   return guarded(-1, [&] {
     open_dumper(handle)->discard();
+    return 0;
+  });
+}
+
+// In a forked child.
+MSPROBE_API int msprobe_dumper_renew(std::int64_t handle) {
+  return guarded(-1, [&] {
+    msprobe::ops::renew_dumper(handle);
     return 0;
   });
 }

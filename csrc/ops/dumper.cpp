@@ -2,14 +2,20 @@
 // Sessions, device logs and the table of handles.
 #include "ops/dumper.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <shared_mutex>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "device/cpu_log.h"
+#include "device/save_sink.h"
+#include "device/tensor_facts.h"
+#include "dump/saver.h"
 
 namespace msprobe::ops {
 namespace {
@@ -25,14 +31,21 @@ struct Table {
 };
 
 Table& table() {
-  static auto* all = new Table;  // never destroyed: a device's callback thread may outlive main()
+  // Never destroyed: a device's callback thread may outlive main(). Never locked in a forked child by a thread that is not there.
+  static auto* all = [] {
+    pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); }, [] { table().mutex.unlock(); });
+    return new Table;
+  }();
   return *all;
 }
 
 }  // namespace
 
-Dumper::Dumper(dump::DumpHeader header, const device::Settings& settings)
-    : header_(std::move(header)), settings_(settings), session_(std::make_shared<log::Session>()), logs_(&device_less) {}
+Dumper::Dumper(DumperOptions options)
+    : options_(std::move(options)),
+      session_(std::make_shared<log::Session>(options_.wanted)),
+      tensors_(options_.tensors ? std::make_shared<dump::TensorLog>(session_) : nullptr),
+      logs_(&device_less) {}
 
 std::shared_ptr<device::DeviceLog> Dumper::device_log(c10::Device device) {
   if (session_->closed()) {
@@ -41,7 +54,7 @@ std::shared_ptr<device::DeviceLog> Dumper::device_log(c10::Device device) {
   const std::lock_guard lock(mutex_);
   auto& place = logs_[device];
   if (!place) {
-    place = device::make_device_log(session_, device, settings_);
+    place = device::make_device_log(session_, device, options_.settings);
   }
   return place;
 }
@@ -55,78 +68,146 @@ std::vector<std::shared_ptr<device::DeviceLog>> Dumper::device_logs() {
   return all;
 }
 
-std::shared_ptr<device::DeviceLog> Dumper::accelerator_log() {
+std::optional<c10::Device> Dumper::accelerator() {
   const std::lock_guard lock(mutex_);
-  for (auto& [device, device_log] : logs_) {
-    if (!device.is_cpu()) {
-      return device_log;
-    }
-  }
-  return nullptr;
+  const auto found = std::find_if(logs_.begin(), logs_.end(), [](const auto& log) { return !log.first.is_cpu(); });
+  return found == logs_.end() ? std::nullopt : std::optional(found->first);
 }
 
-void Dumper::stat(const at::Tensor& x, log::TagId tag) {
-  const std::shared_ptr<device::DeviceLog> own = device_log(x.device());
+void Dumper::stat(const at::Tensor& given, log::TagId tag) {
+  const std::shared_ptr<device::DeviceLog> own = device_log(given.device());
   if (own == nullptr) {
     return;
   }
-  const std::shared_ptr<device::DeviceLog> other = x.device().is_cpu() ? accelerator_log() : nullptr;
+  const log::Lanes::Place place = session_->lanes.next(session_->tags[tag]);
+  if (!place.wanted) {
+    return;
+  }
+  at::Tensor x = given;
+  std::string note;
+  try {
+    x = sliced(given, options_.slices);
+  } catch (const c10::Error& error) {  // whatever a tensor of a foreign kind answers must not reach the model
+    note = std::string("not sliced: ") + error.what_without_backtrace();
+  }
+  log::Record record = device::describe(x, tag, *session_);
+  record.call = place.call;
+  if (!note.empty()) {
+    record.note = session_->notes.intern(note);
+  }
+  if (tensors_ != nullptr) {
+    save(x, record, place);
+    return;
+  }
+  const std::optional<c10::Device> with = x.device().is_cpu() ? accelerator() : std::nullopt;
+  const std::shared_ptr<device::DeviceLog> other = with ? device_log(*with) : nullptr;
   if (other != nullptr) {
-    other->keep(static_cast<device::CpuLog&>(*own).measure(x, tag));
+    other->keep(static_cast<device::CpuLog&>(*own).measure(x, record), place.recording);
   } else {
-    own->stat(x, tag);
+    own->stat(x, record, place.recording);
   }
 }
 
-void Dumper::enter() { session_->enter_forward(); }
+// What cannot be saved is recorded as such and never fails the model.
+void Dumper::save(const at::Tensor& x, const log::Record& record, const log::Lanes::Place& place) {
+  std::string reason = device::why_not_saved(x);
+  if (reason.empty()) {
+    try {
+      device::save_tensor(x.detach(), x.device().is_cpu() ? accelerator() : std::nullopt,
+                          [&](bool captured) { return tensors_->target(record, place, captured); });
+      return;
+    } catch (const c10::Error& error) {
+      reason = error.what_without_backtrace();
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+  }
+  log::Record without_values = record;
+  without_values.note = session_->notes.intern("not saved: " + reason);
+  tensors_->keep(without_values, place);
+}
+
+void Dumper::enter() { session_->lanes.enter_forward(); }
 
 // The thread leaves its forward last: until then close() frees nothing.
 void Dumper::commit() {
   if (!session_->closed()) {
-    const std::uint64_t forward = session_->next_forward();
+    const std::uint64_t forward = session_->lanes.forward();
     for (const auto& device_log : device_logs()) {
       device_log->commit(forward);
     }
   }
-  session_->leave_forward();
+  session_->lanes.end_forward();
 }
 
 void Dumper::abandon() {
   for (const auto& device_log : device_logs()) {
     device_log->abandon();
   }
-  session_->leave_forward();
+  session_->lanes.end_forward();
+}
+
+void Dumper::set_folder(const std::string& folder) {
+  const std::lock_guard lock(step_mutex_);
+  folder_ = folder;
+  if (tensors_ != nullptr) {
+    tensors_->set_folder(folder);
+  }
 }
 
 void Dumper::drain() {
+  session_->lanes.settle();
   for (const auto& device_log : device_logs()) {
     device_log->drain();
   }
 }
 
-std::int64_t Dumper::write(const std::string& path) {
+std::vector<log::Record> Dumper::take() {
+  if (tensors_ != nullptr) {
+    dump::Saver::instance().queue().flush();
+    tensors_->collect();
+  }
+  return session_->host_log.take();
+}
+
+std::int64_t Dumper::write(bool empty, const NextStep& next) {
   const std::lock_guard lock(step_mutex_);
   drain();
   session_->throw_background_error();
-  std::vector<log::Record> records = session_->host_log.take();
-  try {
-    return dump::write_dump_json(path, header_, records, *session_);
-  } catch (...) {
-    session_->host_log.put_back(std::move(records));
-    throw;
+  const auto pause = tensors_ != nullptr ? std::make_optional<dump::TensorLog::Pause>(*tensors_) : std::nullopt;
+  std::vector<log::Record> records = take();
+  std::int64_t entries = 0;
+  if (empty || !records.empty()) {
+    try {
+      dump::FileNames* names = tensors_ != nullptr ? &tensors_->names : nullptr;
+      entries = dump::write_dump_json({options_.level, folder_, names}, records, *session_);
+    } catch (...) {
+      session_->host_log.put_back(std::move(records));
+      throw;
+    }
   }
+  folder_ = next.folder;
+  set_recording(next.recording);
+  if (tensors_ != nullptr) {
+    tensors_->end_step(next.folder);
+  }
+  return entries;
 }
 
 void Dumper::discard() {
   const std::lock_guard lock(step_mutex_);
   drain();
-  session_->host_log.take();
+  const auto pause = tensors_ != nullptr ? std::make_optional<dump::TensorLog::Pause>(*tensors_) : std::nullopt;
+  const std::vector<log::Record> records = take();
+  if (tensors_ != nullptr) {
+    tensors_->remove_step(records);
+  }
   session_->throw_background_error();
 }
 
 bool Dumper::close() {
   session_->close();  // from here on no forward begins to record
-  if (session_->any_in_forward()) {
+  if (session_->lanes.any_entered()) {
     return false;
   }
   try {
@@ -135,7 +216,7 @@ bool Dumper::close() {
   } catch (const std::exception&) {
     return false;  // during a capture: the device cannot be waited for, and what is queued may still write
   }
-  session_->host_log.take();
+  static_cast<void>(take());  // tensors that were saved are on disk when this returns
   const std::lock_guard lock(mutex_);
   const bool in_use = std::any_of(logs_.begin(), logs_.end(), [](const auto& log) { return log.second->holds_graphs(); });
   if (!in_use) {
@@ -144,9 +225,9 @@ bool Dumper::close() {
   return !in_use;
 }
 
-Handle open_dumper(dump::DumpHeader header, const device::Settings& settings) {
+Handle open_dumper(DumperOptions options) {
   Table& all = table();
-  auto dumper = std::make_shared<Dumper>(std::move(header), settings);
+  auto dumper = std::make_shared<Dumper>(std::move(options));
   const std::unique_lock lock(all.mutex);
   all.dumpers.push_back(std::move(dumper));
   return static_cast<Handle>(all.dumpers.size());
@@ -159,6 +240,18 @@ std::shared_ptr<Dumper> find_dumper(Handle handle) {
     fail("msprobe: no dumper has the handle ", handle, ": handles come from AclGraphDumper.start() of this process");
   }
   return all.dumpers[static_cast<std::size_t>(handle - 1)];
+}
+
+void renew_dumper(Handle handle) {
+  const auto parents = find_dumper(handle);
+  if (parents == nullptr) {
+    return;
+  }
+  auto fresh = std::make_shared<Dumper>(parents->options());
+  static_cast<void>(new std::shared_ptr<Dumper>(parents));  // never destroyed: its locks may be held by threads of the parent
+  Table& all = table();
+  const std::unique_lock lock(all.mutex);
+  all.dumpers[static_cast<std::size_t>(handle - 1)] = std::move(fresh);
 }
 
 void close_dumper(Handle handle) {

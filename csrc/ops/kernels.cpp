@@ -3,10 +3,13 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/library.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "device/save_sink.h"
+#include "dump/saver.h"
 #include "ops/dumper.h"
 
 namespace msprobe::ops {
@@ -39,7 +42,10 @@ void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view bas
     return;
   }
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
-  device::save_tensor(x.detach(), std::string(base));
+  if (const std::string reason = device::why_not_saved(x); !reason.empty()) {
+    fail("acl_save: x has no values to save: ", reason);
+  }
+  device::save_tensor(x.detach(), std::nullopt, [&](bool /*captured*/) { return dump::Saver::numbered(std::string(base)); });
 }
 
 }  // namespace

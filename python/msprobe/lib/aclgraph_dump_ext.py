@@ -9,12 +9,37 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 _FOLDER = Path(__file__).parent
 _REBUILD = "rebuild with `pip install --no-build-isolation .` (or `python3 setup.py bdist_wheel --include-mod=aclgraph_dump`)"
+
+
+class _Slice(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("dim", "size", "begin", "end")]
+
+
+class _Options(ctypes.Structure):
+    """MsprobeOptions of csrc/ops/control.cpp."""
+
+    _fields_ = [
+        ("level", ctypes.c_char_p),
+        ("scope_first", ctypes.c_char_p),
+        ("scope_last", ctypes.c_char_p),
+        ("slices", ctypes.POINTER(_Slice)),
+        ("slice_count", ctypes.c_int64),
+        ("tensors", ctypes.c_bool),
+        ("modules", ctypes.c_bool),
+        ("scope_first_wanted", ctypes.c_bool),
+        ("scope_last_wanted", ctypes.c_bool),
+        ("inputs", ctypes.c_bool),
+        ("outputs", ctypes.c_bool),
+        ("npu_copy_in_callback", ctypes.c_bool),
+        ("npu_rows_by_copy", ctypes.c_bool),
+    ]
 
 
 def _release(version: str) -> str:
@@ -45,14 +70,18 @@ def _load_ops() -> ctypes.CDLL:
     ops.msprobe_error_number.restype = ctypes.c_int
     ops.msprobe_error_number.argtypes = []
     ops.msprobe_dumper_open.restype = ctypes.c_int64
-    ops.msprobe_dumper_open.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_bool, ctypes.c_bool]
+    ops.msprobe_dumper_open.argtypes = [ctypes.POINTER(_Options)]
+    ops.msprobe_dumper_folder.restype = ctypes.c_int
+    ops.msprobe_dumper_folder.argtypes = [ctypes.c_int64, ctypes.c_char_p]
+    ops.msprobe_dumper_recording.restype = ctypes.c_int
+    ops.msprobe_dumper_recording.argtypes = [ctypes.c_int64, ctypes.c_bool]
     ops.msprobe_dumper_reserve.restype = ctypes.c_int
     ops.msprobe_dumper_reserve.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
     ops.msprobe_dumper_write.restype = ctypes.c_int64
-    ops.msprobe_dumper_write.argtypes = [ctypes.c_int64, ctypes.c_char_p]
+    ops.msprobe_dumper_write.argtypes = [ctypes.c_int64, ctypes.c_bool, ctypes.c_char_p, ctypes.c_bool]
     ops.msprobe_dumper_discard.restype = ctypes.c_int
     ops.msprobe_dumper_discard.argtypes = [ctypes.c_int64]
-    for name in ("msprobe_dumper_enter", "msprobe_dumper_abandon", "msprobe_dumper_close"):
+    for name in ("msprobe_dumper_enter", "msprobe_dumper_abandon", "msprobe_dumper_renew", "msprobe_dumper_close"):
         getattr(ops, name).restype = ctypes.c_int
         getattr(ops, name).argtypes = [ctypes.c_int64]
     for name in ("msprobe_save_flush", "msprobe_save_check"):
@@ -93,12 +122,65 @@ def _raise_last_error() -> None:
     raise RuntimeError(text)
 
 
-def open_dumper(task: str, level: str, *, npu_copy_in_callback: bool = False, npu_rows_by_copy: bool = False) -> int:
-    """A new dumper's handle: positive, never used twice in a process. Task and level stand in its dump.json."""
-    handle: int = _OPS.msprobe_dumper_open(task.encode(), level.encode(), npu_copy_in_callback, npu_rows_by_copy)
+def open_dumper(
+    level: str,
+    *,
+    tensors: bool = False,
+    scope: tuple[str, str] = ("", ""),
+    scope_wanted: tuple[bool, bool] = (True, True),
+    modules: bool = True,
+    inputs: bool = True,
+    outputs: bool = True,
+    slices: Sequence[tuple[int, int | None, int, int]] = (),
+    npu_copy_in_callback: bool = False,
+    npu_rows_by_copy: bool = False,
+) -> int:
+    """A new dumper's handle: positive, never used twice in a process.
+
+    Args:
+        level: as it stands in dump.json.
+        tensors: save the tensors, not only their statistics.
+        scope: entries' names of the first and the last module, without the call; empty: everything.
+        scope_wanted: whether these two are recorded themselves, or only mark the scope.
+        modules: whether modules are recorded at all.
+        slices: (dim, size or None, begin, end).
+    """
+    structures = [_Slice(dim, -1 if size is None else size, begin, end) for dim, size, begin, end in slices]
+    array = (_Slice * len(slices))(*structures)
+    options = _Options(
+        level.encode(),
+        _encode(scope[0]),
+        _encode(scope[1]),
+        array,
+        len(slices),
+        tensors,
+        modules,
+        *scope_wanted,
+        inputs,
+        outputs,
+        npu_copy_in_callback,
+        npu_rows_by_copy,
+    )
+    handle: int = _OPS.msprobe_dumper_open(ctypes.byref(options))
     if handle == 0:
         _raise_last_error()
     return handle
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def set_folder(handle: int, folder: str) -> None:
+    """Where the first step is written: the absolute path of dump.json's folder, which is made when it is needed."""
+    if _OPS.msprobe_dumper_folder(handle, _encode(folder)) != 0:
+        _raise_last_error()
+
+
+def set_recording(handle: int, on: bool) -> None:
+    """Whether what runs from here on is recorded, replays of graphs captured long ago included."""
+    if _OPS.msprobe_dumper_recording(handle, on) != 0:
+        _raise_last_error()
 
 
 def reserve(handle: int, device: torch.device, sites: int) -> None:
@@ -107,20 +189,27 @@ def reserve(handle: int, device: torch.device, sites: int) -> None:
         _raise_last_error()
 
 
-def write(handle: int, path: str) -> int:
-    """Waits for the devices, writes all records to `path` and forgets them. Returns the number of entries.
+def write(handle: int, *, empty: bool, next_folder: str, next_recording: bool) -> int:
+    """Waits for the devices, writes all records to the folder's dump.json and forgets them. Returns the number of entries.
 
-    On failure (OSError for a file, RuntimeError otherwise) no file is left behind and the records stay for the next call.
+    `empty`: write the file even if there are none. What comes afterwards belongs to `next_folder`, and is recorded if `next_recording`.
+    On failure (OSError for a file, RuntimeError otherwise) no file is left behind, and the records stay for the next call, in this step.
     """
-    entries: int = _OPS.msprobe_dumper_write(handle, path.encode("utf-8", "surrogateescape"))
+    entries: int = _OPS.msprobe_dumper_write(handle, empty, _encode(next_folder), next_recording)
     if entries < 0:
         _raise_last_error()
     return entries
 
 
 def discard(handle: int) -> None:
-    """Waits for the devices and forgets all records."""
+    """Waits for the devices and forgets all records; tensors that were saved are removed."""
     if _OPS.msprobe_dumper_discard(handle) != 0:
+        _raise_last_error()
+
+
+def renew(handle: int) -> None:
+    """In a forked child: forgets what the parent has recorded, and waits for nobody. The folder and the switch must be set again."""
+    if _OPS.msprobe_dumper_renew(handle) != 0:
         _raise_last_error()
 
 

@@ -12,16 +12,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-TASKS = ("statistics",)
+TASKS = ("statistics", "tensor")
 LEVELS = ("L0", "L1", "mix")
+DATA_MODES = ("all", "forward", "backward", "input", "output")
 NPU_TRANSFERS = ("captured", "callback")
 NPU_ROWS = ("out", "copy")
 
-_TOP_KEYS = {"task", "dump_path", "rank", "level", "statistics", "npu"}
-_STATISTICS_KEYS = {"list"}
+_TOP_KEYS = {"task", "dump_path", "rank", "step", "level", "dump_enable", "data_mode", "scope", "statistics", "tensor", "npu"}
+_TASK_KEYS = {"list", "slice", "custom_api"}  # of the sections "statistics" and "tensor"
+_SLICE_KEYS = {"dim", "size", "begin", "end"}
 _NPU_KEYS = {"transfer", "rows"}
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
-_MAX_RANKS = 1 << 20  # larger ranges are typing errors, and would only cost memory
+_MAX_RANGE = 1 << 20  # larger ranges are typing errors, and would only cost memory
+_INT64 = range(-(1 << 63), 1 << 63)
+
+# Keys of the original msprobe's config, and why they do nothing here.
+_FOREIGN_KEYS = {
+    "async_dump": "files are always written by other threads",
+    "extra_info": "stacks are not recorded: at a replay there are none",
+    "precision": "numbers are always taken in full precision",
+    "seed": "the model's random numbers are left alone",
+    "is_deterministic": "the model's operators are left alone",
+    "enable_dataloader": "step() ends a step",
+    "acl_config": "the operators' own dump is not used",
+    "overflow_check": "the tasks are 'statistics' and 'tensor'",
+    "free_benchmark": "the tasks are 'statistics' and 'tensor'",
+    "run_ut": "the tasks are 'statistics' and 'tensor'",
+    "grad_probe": "the tasks are 'statistics' and 'tensor'",
+    "structure": "the tasks are 'statistics' and 'tensor'",
+    "exception_dump": "the tasks are 'statistics' and 'tensor'",
+    "nfs_path": "files are written to dump_path",
+    "summary_mode": "the four statistics are always taken",
+    "tensor_list": "task 'tensor' saves the tensors that its list lets through",
+    "file_format": "tensors are saved as .pt files",
+    "online_run_ut": "files are written to dump_path",
+    "backward_input": "tensors of the backward pass are not recorded",
+}
 
 DEFAULT_PATH = Path(__file__).parent.parent / "config.json"
 
@@ -33,14 +59,31 @@ class ConfigError(ValueError):
 
 
 @dataclass(frozen=True)
+class Slice:
+    """`x[begin:end]` along a dimension, as in Python; with `size`, only where the dimension has that size."""
+
+    dim: int
+    size: int | None
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
 class Config:
     """The settings of one AclGraphDumper."""
 
     task: str
     dump_path: str  # absolute
     ranks: frozenset[int]  # empty: all
+    steps: frozenset[int]  # empty: all
     level: str
+    enabled: bool
+    inputs: bool
+    outputs: bool
+    scope: tuple[str, str] | None  # names of the first and the last module
     keywords: tuple[str, ...]  # lower case; empty: everything
+    slices: tuple[Slice, ...]
+    custom_apis: tuple[str, ...]
     npu_copy_in_callback: bool
     npu_rows_by_copy: bool
 
@@ -92,12 +135,25 @@ class _Reader:
 
     def warn_unknown(self, content: Mapping[str, Any], known: set[str], prefix: str = "") -> None:
         for key in content:
-            if key not in known and (self._path, prefix + key) not in _warned:
-                _warned.add((self._path, prefix + key))
-                allowed = ", ".join(sorted(known))
-                warnings.warn(
-                    f"{self._path}: key '{prefix}{key}' is unknown and does nothing; known are: {allowed}", stacklevel=5
-                )
+            if key in known:
+                continue
+            reason = _FOREIGN_KEYS.get(key)
+            allowed = ", ".join(sorted(known))
+            self.warn(
+                prefix + key, f"does nothing: {reason}" if reason else f"is unknown and does nothing; known are: {allowed}"
+            )
+
+    def warn(self, key: str, message: str) -> None:
+        """Once a process for each key of a file."""
+        if (self._path, key) not in _warned:
+            _warned.add((self._path, key))
+            warnings.warn(f"{self._path}: key '{key}' {message}", stacklevel=5)
+
+    def switch(self, content: Mapping[str, Any], key: str) -> bool:
+        value = content.get(key, True)
+        if not isinstance(value, bool):
+            self.fail(key, value, "must be true or false")
+        return value
 
     def choice(self, content: Mapping[str, Any], key: str, allowed: tuple[str, ...], prefix: str = "") -> str:
         value = content.get(key, allowed[0])
@@ -126,38 +182,86 @@ class _Reader:
             )
         return os.path.abspath(os.path.expanduser(value))
 
-    def ranks(self, content: Mapping[str, Any]) -> frozenset[int]:
-        rule = 'must be a list of ranks (ints from 0) and ranges ("start-end", both included)'
-        value = content.get("rank", [])
+    def numbers(self, content: Mapping[str, Any], key: str) -> frozenset[int]:
+        """Ranks or steps."""
+        rule = f'must be a list of {key}s (ints from 0) and ranges ("start-end", both included)'
+        value = content.get(key, [])
         if value is None:
             return frozenset()
         if not isinstance(value, list):
-            self.fail("rank", value, rule)
-        ranks: set[int] = set()
+            self.fail(key, value, rule)
+        numbers: set[int] = set()
         for item in value:
             if isinstance(item, int) and not isinstance(item, bool) and item >= 0:
-                ranks.add(item)
+                numbers.add(item)
                 continue
             match = _RANGE.fullmatch(item) if isinstance(item, str) else None
             if match is None:
-                self.fail("rank", item, rule)
+                self.fail(key, item, rule)
             start, end = int(match[1]), int(match[2])
-            if start > end or end - start >= _MAX_RANKS:
-                self.fail("rank", item, f"a range must not run backwards nor hold more than {_MAX_RANKS} ranks")
-            ranks.update(range(start, end + 1))
-        return frozenset(ranks)
+            if start > end or end - start >= _MAX_RANGE:
+                self.fail(key, item, f"a range must not run backwards nor hold more than {_MAX_RANGE} {key}s")
+            numbers.update(range(start, end + 1))
+        return frozenset(numbers)
 
-    def keywords(self, section: Mapping[str, Any]) -> tuple[str, ...]:
-        value = section.get("list", [])
-        rule = "must be a list of words that occur in module or API names"
+    def texts(self, section: Mapping[str, Any], key: str, prefix: str, rule: str) -> tuple[str, ...]:
+        value = section.get(key, [])
         if value is None:
             return ()
         if not isinstance(value, list):
-            self.fail("statistics.list", value, rule)
+            self.fail(prefix + key, value, rule)
         for item in value:
             if not isinstance(item, str) or not item:
-                self.fail("statistics.list", item, rule)
-        return tuple(item.casefold() for item in value)
+                self.fail(prefix + key, item, rule)
+        return tuple(value)
+
+    def data_mode(self, content: Mapping[str, Any]) -> tuple[bool, bool]:
+        """Whether inputs are recorded, and whether outputs are."""
+        value = content.get("data_mode", ["all"])
+        modes = [value] if isinstance(value, str) else value
+        rule = f"must be one or a list of {', '.join(DATA_MODES)}"
+        if not isinstance(modes, list) or not modes or any(mode not in DATA_MODES for mode in modes):
+            self.fail("data_mode", value, rule)
+        if "all" in modes:
+            return True, True
+        if "backward" in modes:
+            if "forward" not in modes:
+                self.fail("data_mode", value, "must have 'forward': tensors of the backward pass are not recorded")
+            self.warn("data_mode", "has 'backward', which does nothing: tensors of the backward pass are not recorded")
+        both = "input" not in modes and "output" not in modes
+        return both or "input" in modes, both or "output" in modes
+
+    def scope(self, content: Mapping[str, Any]) -> tuple[str, str] | None:
+        rule = "must be [] or the names of two modules, the first and the last one"
+        names = self.texts(content, "scope", "", rule)
+        if not names:
+            return None
+        if len(names) != 2:
+            self.fail("scope", list(names), rule)
+        return names[0], names[1]
+
+    def slices(self, section: Mapping[str, Any], prefix: str) -> tuple[Slice, ...]:
+        value = section.get("slice", [])
+        if value is None:
+            return ()
+        if not isinstance(value, list):
+            self.fail(f"{prefix}slice", value, 'must be a list of entries such as {"dim": 0, "begin": 0, "end": 8}')
+        return tuple(self._slice(entry, f"{prefix}slice[{index}]") for index, entry in enumerate(value))
+
+    def _slice(self, entry: Any, name: str) -> Slice:
+        if not isinstance(entry, dict) or "dim" not in entry or not ({"begin", "end"} & entry.keys()):
+            self.fail(name, entry, "must have 'dim', and 'begin' or 'end' or both")
+        for key, number in entry.items():
+            if key not in _SLICE_KEYS:
+                self.fail(f"{name}.{key}", number, f"is unknown; known are: {', '.join(sorted(_SLICE_KEYS))}")
+            optional = number is None and key != "dim"
+            if not optional and (not isinstance(number, int) or isinstance(number, bool) or number not in _INT64):
+                self.fail(f"{name}.{key}", number, "must be an int" + ("" if key == "dim" else " or null"))
+        size = entry.get("size")
+        if size is not None and size < 0:
+            self.fail(f"{name}.size", size, "must not be negative")
+        begin, end = entry.get("begin"), entry.get("end")
+        return Slice(entry["dim"], size, 0 if begin is None else begin, _INT64[-1] if end is None else end)
 
 
 def read_config(config_path: str | os.PathLike[str] | None) -> Config:
@@ -173,16 +277,65 @@ def read_config(config_path: str | os.PathLike[str] | None) -> Config:
     reader = _Reader(path)
     content = reader.load()
     reader.warn_unknown(content, _TOP_KEYS)
-    statistics = reader.section(content, "statistics")
-    reader.warn_unknown(statistics, _STATISTICS_KEYS, "statistics.")
+    task = reader.choice(content, "task", TASKS)
+    tasks = {name: _read_task(reader, content, name) for name in TASKS}  # both: an error in either is told
     npu = reader.section(content, "npu")
     reader.warn_unknown(npu, _NPU_KEYS, "npu.")
+    inputs, outputs = reader.data_mode(content)
+    keywords, slices, custom_apis = tasks[task]
     return Config(
-        task=reader.choice(content, "task", TASKS),
+        task=task,
         dump_path=reader.dump_path(content),
-        ranks=reader.ranks(content),
+        ranks=reader.numbers(content, "rank"),
+        steps=reader.numbers(content, "step"),
         level=reader.choice(content, "level", LEVELS),
-        keywords=reader.keywords(statistics),
+        enabled=reader.switch(content, "dump_enable"),
+        inputs=inputs,
+        outputs=outputs,
+        scope=reader.scope(content),
+        keywords=keywords,
+        slices=slices,
+        custom_apis=custom_apis,
         npu_copy_in_callback=reader.choice(npu, "transfer", NPU_TRANSFERS, "npu.") == "callback",
         npu_rows_by_copy=reader.choice(npu, "rows", NPU_ROWS, "npu.") == "copy",
     )
+
+
+def _read_task(
+    reader: _Reader, content: Mapping[str, Any], name: str
+) -> tuple[tuple[str, ...], tuple[Slice, ...], tuple[str, ...]]:
+    """Keywords, slices and custom APIs of a task's section."""
+    section = reader.section(content, name)
+    prefix = f"{name}."
+    reader.warn_unknown(section, _TASK_KEYS, prefix)
+    keywords = reader.texts(section, "list", prefix, "must be a list of words that occur in module or API names")
+    custom_apis = reader.texts(section, "custom_api", prefix, "must be a list of import paths of Python callables")
+    return tuple(word.casefold() for word in keywords), reader.slices(section, prefix), tuple(dict.fromkeys(custom_apis))
+
+
+class EnableSwitch:
+    """`dump_enable` of a config file while a program runs."""
+
+    def __init__(self, config_path: str | os.PathLike[str] | None) -> None:
+        self._path = os.path.abspath(config_path or DEFAULT_PATH)
+        self._seen = self._stamp()
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def changed_to(self) -> bool | None:
+        """The value, if the file was changed since the last look; None if it was not, or cannot be read now (then a warning says so)."""
+        stamp = self._stamp()
+        if stamp == self._seen:
+            return None
+        self._seen = stamp
+        reader = _Reader(self._path)
+        try:
+            return reader.switch(reader.load(), "dump_enable")
+        except (OSError, ConfigError) as error:
+            warnings.warn(f"msprobe: dump_enable stays as it was: {error}", stacklevel=4)
+            return None

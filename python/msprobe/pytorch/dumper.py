@@ -1,30 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AclGraphDumper: whole-net statistics of a model that runs eagerly or as a captured graph."""
+"""AclGraphDumper: whole-net statistics, or all tensors, of a model that runs eagerly or as a captured graph."""
 
 from __future__ import annotations
 
 import os
+import re
 import threading
 import types
 import warnings
+import weakref
 from typing import Any
 
 import torch
 
 from msprobe.lib import aclgraph_dump_ext
-from msprobe.pytorch import hooks, ops
+from msprobe.pytorch import custom_api, hooks, ops, save
 from msprobe.pytorch.api_mode import ApiMode
-from msprobe.pytorch.config import Config, read_config
+from msprobe.pytorch.config import Config, ConfigError, EnableSwitch, read_config
 
 _ROOT_NAME = "__root__"
-_DUMP_FILE = "dump.json"
+_TENSOR_FOLDER = "dump_tensor_data"
 _TENSORS_OF_APIS = 4096
 _TENSORS_PER_MODULE = 4  # room reserved before captures; more is found when it is needed
+_CALL = re.compile(r"\.forward(\.\d+)?$")  # what a name copied from a dump.json may end with
 _COMPILED_PREFIX = "_orig_mod"  # what torch.compile puts before the names of the module it wraps
 
 
 class AclGraphDumper:
-    """Collects max, min, mean and L2 norm of the tensors of a model, at every replay of its graphs, and writes them step by step.
+    """Collects max, min, mean and L2 norm of the tensors of a model (and with `"task": "tensor"` the tensors themselves), at every replay
+    of its graphs, and writes them step by step.
 
     Args:
         config_path: path of a config.json; None reads the one that comes with the package.
@@ -35,15 +39,20 @@ class AclGraphDumper:
 
     def __init__(self, config_path: str | os.PathLike[str] | None = None) -> None:
         self._config: Config = read_config(config_path)
+        self._switch = EnableSwitch(config_path)
+        self._enabled = self._config.enabled
         _make_folder(self._config.dump_path)
         self._handle: int | None = None
         self._rank: int | None = None
         self._step_id = 0
         self._api_mode: ApiMode | None = None
+        self._scope: frozenset[str] = frozenset()
         self._hooked: list[tuple[torch.nn.Module, hooks.Site]] = []
+        self._custom_apis: list[custom_api.Wrapped] = []
         self._lock = threading.RLock()  # start, step and close of several threads come one after the other
-        self._pid = os.getpid()
         self._told_of_empty_step = False
+        self._told_of_old_files = False
+        _dumpers.add(self)
 
     @property
     def step_id(self) -> int:
@@ -62,39 +71,91 @@ class AclGraphDumper:
             self._rank = _distributed_rank()
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
                 return
+            model = _uncompiled(model)
             if self._handle is None:
-                self._handle = aclgraph_dump_ext.open_dumper(
-                    self._config.task,
-                    self._config.level,
-                    npu_copy_in_callback=self._config.npu_copy_in_callback,
-                    npu_rows_by_copy=self._config.npu_rows_by_copy,
-                )
-                self._api_mode = ApiMode(self._handle, self._config.wants) if self._config.apis else None
-            self._hook(_uncompiled(model), self._handle)
+                self._handle = self._open(model)
+            try:
+                self._hook(model, self._handle)
+                self._place_step(self._handle)
+                if not self._custom_apis:
+                    for path in self._config.custom_apis:
+                        self._custom_apis.append(custom_api.wrap(path, self._handle, _main_device(model)))
+            except BaseException:  # nothing of a start that failed must stay in the model
+                self.close()
+                raise
 
     def step(self, dump: bool = True) -> None:
         """Ends a step: writes what was collected since the last one to `step{N}/rank{R}` (or `pid{P}`) and forgets it.
 
-        Waits for the devices. With `dump=False` everything is forgotten, nothing is written and the number does not advance. If the
-        write fails (OSError), no file is left behind, the number stays and the records wait for the next call. Returns at once if
-        nothing was started.
+        Waits for the devices, and with `"task": "tensor"` for the files. With `dump=False` everything is forgotten, tensors that were saved
+        are removed, nothing is written and the number does not advance. If the write fails (OSError), the number stays and the records
+        wait for the next call. Reads `dump_enable` anew if the config file was changed. Returns at once if nothing was started.
         """
         if not isinstance(dump, bool):
             raise TypeError(f"AclGraphDumper.step: dump must be True or False, got {dump!r}")
         with self._lock:
             if self._handle is None:
                 return
-            if self._pid != os.getpid():  # a forked child: what its parent recorded is its parent's
-                self._pid = os.getpid()
-                aclgraph_dump_ext.discard(self._handle)
+            recording = self._records_in(self._step_id)
+            enabled = self._switch.changed_to()
+            self._enabled = self._enabled if enabled is None else enabled
             if dump:
-                entries = aclgraph_dump_ext.write(self._handle, os.path.join(self._step_folder(), _DUMP_FILE))
-                if entries == 0:
+                following = self._step_id + 1
+                entries = aclgraph_dump_ext.write(
+                    self._handle,
+                    empty=recording,
+                    next_folder=self._step_folder(following),
+                    next_recording=self._records_in(following),
+                )
+                if entries == 0 and recording:
                     self._tell_of_empty_step()
-                self._step_id += 1
+                self._step_id = following
+                self._look_at_tensor_folder()
             else:
                 aclgraph_dump_ext.discard(self._handle)
+                aclgraph_dump_ext.set_recording(self._handle, self._records_in(self._step_id))
         aclgraph_dump_ext.raise_save_error()
+
+    def enable(self) -> None:
+        """Records from here on, as `dump_enable` true in the config file does. Holds until that file is changed, or `disable()`."""
+        self._set_enabled(True)
+
+    def disable(self) -> None:
+        """Records nothing from here on, graphs captured long ago included. Nothing is copied to files and steps write nothing."""
+        self._set_enabled(False)
+
+    def _set_enabled(self, enabled: bool) -> None:
+        with self._lock:
+            self._enabled = enabled
+            if self._handle is not None:
+                aclgraph_dump_ext.set_recording(self._handle, self._records_in(self._step_id))
+
+    def _records_in(self, step: int) -> bool:
+        return self._enabled and (not self._config.steps or step in self._config.steps)
+
+    def _place_step(self, handle: int) -> None:
+        """Tells the operators where the step at hand is written, and whether it is."""
+        aclgraph_dump_ext.set_folder(handle, self._step_folder(self._step_id))
+        aclgraph_dump_ext.set_recording(handle, self._records_in(self._step_id))
+        self._look_at_tensor_folder()
+
+    def _look_at_tensor_folder(self) -> None:
+        """Clears away what killed processes have left half-written, and tells of an earlier run's files."""
+        if self._config.task != "tensor":
+            return
+        folder = os.path.join(self._step_folder(self._step_id), _TENSOR_FOLDER)
+        if os.path.isdir(folder) and save.remove_leftovers(folder) and not self._told_of_old_files:
+            self._told_of_old_files = True
+            warnings.warn(
+                f"msprobe: files of an earlier run lie in {folder}: those of the same names will be replaced", stacklevel=4
+            )
+
+    def _forked(self) -> None:
+        """In the child: what the parent recorded is the parent's, and locks may be held by threads that are not here."""
+        self._lock = threading.RLock()
+        if self._handle is not None:
+            aclgraph_dump_ext.renew(self._handle)
+            self._place_step(self._handle)
 
     def close(self) -> None:
         """Takes all hooks away and leaves the models as they were. What was not written by step() is forgotten.
@@ -105,6 +166,9 @@ class AclGraphDumper:
             for module, site in reversed(self._hooked):
                 hooks.remove(module, site)
             self._hooked.clear()
+            for wrapped in reversed(self._custom_apis):
+                wrapped.restore()
+            self._custom_apis.clear()
             if self._handle is not None:
                 aclgraph_dump_ext.close(self._handle)
                 ops.forget(self._handle)
@@ -125,13 +189,53 @@ class AclGraphDumper:
         reason = (
             "start() came after the model was captured or compiled, the list lets nothing through, or the model did not run"
         )
+        if self._config.scope:
+            reason += ", or the first module of the scope has no tensors"
         if self._config.apis:
             reason += "; the API level does not see inside torch.compile"
         warnings.warn(f"msprobe: nothing was recorded in step {self._step_id}: {reason}", stacklevel=4)
 
-    def _step_folder(self) -> str:
+    def _step_folder(self, step: int) -> str:
         process = f"rank{self._rank}" if self._rank is not None else f"pid{os.getpid()}"
-        return os.path.join(self._config.dump_path, f"step{self._step_id}", process)
+        return os.path.join(self._config.dump_path, f"step{step}", process)
+
+    def _open(self, model: torch.nn.Module) -> int:
+        config = self._config
+        handle = aclgraph_dump_ext.open_dumper(
+            config.level,
+            tensors=config.task == "tensor",
+            scope=(scope := self._scope_of(model)),
+            scope_wanted=(config.wants(scope[0]), config.wants(scope[1])),
+            modules=config.modules,
+            inputs=config.inputs,
+            outputs=config.outputs,
+            slices=[(entry.dim, entry.size, entry.begin, entry.end) for entry in config.slices],
+            npu_copy_in_callback=config.npu_copy_in_callback,
+            npu_rows_by_copy=config.npu_rows_by_copy,
+        )
+        self._api_mode = ApiMode(handle, config.wants) if config.apis else None
+        if config.task == "tensor":
+            save.flush_at_exit()
+        return handle
+
+    def _scope_of(self, model: torch.nn.Module) -> tuple[str, str]:
+        """The names of the entries between which is recorded; empty without a scope."""
+        if self._config.scope is None:
+            return "", ""
+        names = {}
+        for name, module in model.named_modules():
+            if not _is_compiled(module):
+                entry = _entry_name(name, module)
+                names.update({entry: entry, entry.removeprefix("Module."): entry, _plain_name(name): entry})
+        found = []
+        for given in self._config.scope:
+            plain = _CALL.sub("", given)
+            if plain not in names:
+                some = ", ".join(list(dict.fromkeys(names.values()))[:3])
+                raise ConfigError(f"key 'scope': must name modules of the model, such as {some}, got \"{given}\"")
+            found.append(names[plain])
+        self._scope = frozenset(found)
+        return found[0], found[1]
 
     def _hook(self, model: torch.nn.Module, handle: int) -> None:
         modules = [(name, module) for name, module in model.named_modules() if not _is_compiled(module)]
@@ -141,13 +245,14 @@ class AclGraphDumper:
             shown = ", ".join(scripted[:3]) + (", ..." if len(scripted) > 3 else "")
             warnings.warn(f"msprobe: {len(scripted)} TorchScript modules cannot be collected from: {shown}", stacklevel=3)
         devices = _devices_of(model)
-        device = next((device for device in devices if device.type != "cpu"), torch.device("cpu"))
+        device = _main_device(model)
         collected = 0
         for name, module in new:
             if isinstance(module, torch.jit.ScriptModule):
                 continue
-            full_name = f"Module.{_plain_name(name)}.{type(module).__name__}"
-            wanted = self._config.modules and self._config.wants(full_name)
+            full_name = _entry_name(name, module)
+            # The ends of the scope must mark it even where they are not recorded themselves.
+            wanted = (self._config.modules and self._config.wants(full_name)) or full_name in self._scope
             root = module is model
             if not wanted and not root:
                 continue
@@ -167,6 +272,17 @@ class AclGraphDumper:
         room = collected * _TENSORS_PER_MODULE + (_TENSORS_OF_APIS if self._config.apis else 0)
         for device in devices:
             ops.prepare(handle, device, room)
+
+
+_dumpers: weakref.WeakSet[AclGraphDumper] = weakref.WeakSet()  # for forks
+
+
+def _forget_in_child() -> None:
+    for dumper in list(_dumpers):
+        dumper._forked()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
 
 
 def _make_folder(path: str) -> None:
@@ -200,6 +316,14 @@ def _uncompiled(model: torch.nn.Module) -> torch.nn.Module:
 def _plain_name(name: str) -> str:
     parts = [part for part in name.split(".") if part and part != _COMPILED_PREFIX]
     return ".".join(parts) or _ROOT_NAME
+
+
+def _entry_name(name: str, module: torch.nn.Module) -> str:
+    return f"Module.{_plain_name(name)}.{type(module).__name__}"
+
+
+def _main_device(model: torch.nn.Module) -> torch.device:
+    return next((device for device in _devices_of(model) if device.type != "cpu"), torch.device("cpu"))
 
 
 def _devices_of(model: torch.nn.Module) -> tuple[torch.device, ...]:

@@ -13,6 +13,7 @@ import functools
 import itertools
 import threading
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,7 @@ from msprobe.pytorch.api_mode import ApiMode
 
 @dataclass
 class Site:
-    """One module under one dumper."""
+    """One module, or one custom API, under one dumper."""
 
     handle: str  # the number as text: Dynamo may make a symbol of an int attribute, but never of int("3")
     escaped_name: str
@@ -70,9 +71,17 @@ def _call_recorded(site: Site, module: torch.nn.Module, args: tuple[Any, ...], k
     return output
 
 
-def _call_eagerly(site: Site, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Commits at the end of the outermost hooked forward, whichever module that is: a captured graph of a submodule then brings every
-    replay's records to the host itself."""
+def records_now(site: Site) -> bool:
+    """Whether a call is recorded, at trace time or eagerly."""
+    if torch.compiler.is_compiling():
+        return site.active and not torch.compiler.is_exporting()  # an exported program must not hold operators of a process
+    # Activation checkpointing runs a forward again inside the backward: it has been recorded already.
+    return site.active and torch._C._current_graph_task_id() == -1
+
+
+def in_forward(site: Site, work: Callable[[], Any]) -> Any:
+    """Runs eager work that records, and commits at the end of the outermost such work, whichever module or API that is: a captured graph
+    of a submodule then brings every replay's records to the host itself."""
     depths = _depths.of
     handle = int(site.handle)
     outer = depths.get(site.handle, 0)
@@ -80,7 +89,7 @@ def _call_eagerly(site: Site, module: torch.nn.Module, args: tuple[Any, ...], kw
     if outer == 0:
         aclgraph_dump_ext.enter_forward(handle)
     try:
-        output = _call_recorded(site, module, args, kwargs)
+        output = work()
     except BaseException:
         if outer == 0:
             aclgraph_dump_ext.abandon_forward(handle)
@@ -95,17 +104,14 @@ def _call_eagerly(site: Site, module: torch.nn.Module, args: tuple[Any, ...], kw
 def _template(self: torch.nn.Module, /, *args: Any, _msprobe_site: Site, **kwargs: Any) -> Any:
     """The code that every hooked forward runs a copy of."""
     site = _msprobe_site
+    if not records_now(site):
+        return _call_original(site, self, args, kwargs)
     if torch.compiler.is_compiling():
-        if not site.active or torch.compiler.is_exporting():  # an exported program must not hold operators of a process
-            return _call_original(site, self, args, kwargs)
         output = _call_recorded(site, self, args, kwargs)
         if site.root:
             ops.commit(int(site.handle), site.device)
         return output
-    # Activation checkpointing runs a forward again inside the backward: it has been recorded already.
-    if not site.active or torch._C._current_graph_task_id() != -1:
-        return _call_original(site, self, args, kwargs)
-    return _call_eagerly(site, self, args, kwargs)
+    return in_forward(site, lambda: _call_recorded(site, self, args, kwargs))
 
 
 _numbers = itertools.count()

@@ -10,6 +10,9 @@ from msprobe.lib import aclgraph_dump_ext  # registers the operators
 from msprobe.pytorch import npugraphs
 
 
+_zeros = torch.zeros  # the original, should the user have it recorded as a custom API
+
+
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _token(handle: int, device: torch.device) -> torch.Tensor:
     """The one-element tensor whose declared mutation keeps operators in a traced graph; one for each dumper and device.
@@ -24,7 +27,7 @@ def _token(handle: int, device: torch.device) -> torch.Tensor:
             npugraphs.register_rule()
         # Not under a mode that is active here: a fake token would turn every later operator into nothing.
         with _disable_current_modes(), torch.inference_mode(False), torch.no_grad():
-            token = torch.zeros(1, dtype=torch.uint8, device=device)
+            token = _zeros(1, dtype=torch.uint8, device=device)
         _tokens[key] = token
     return token
 

@@ -76,12 +76,8 @@ def flush() -> None:
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _prepare(path: str, device: torch.device) -> str:
     """Checks a path once and gives its base. In a trace this runs at trace time, and only the base is left."""
-    global _registered_pid
+    flush_at_exit()
     pid = os.getpid()
-    if _registered_pid != pid:
-        _registered_pid = pid
-        atexit.register(_flush_at_exit)
-        multiprocessing.util.Finalize(None, _flush_at_exit, exitpriority=0)  # its children end without atexit
     if device.type == "npu":
         aclgraph_dump_ext.load_npu()
         _npu_devices.add(device.index)
@@ -89,7 +85,7 @@ def _prepare(path: str, device: torch.device) -> str:
     base = _prepared.get(key)
     if base is None:
         base = _check_path(path)
-        _remove_leftovers(base)
+        remove_leftovers(os.path.dirname(base), os.path.basename(base) + "_")
         if os.path.lexists(f"{base}_0.pt"):
             warnings.warn(f"acl_save: files of an earlier run will be replaced: {base}_0.pt and those after it", stacklevel=3)
         _prepared[key] = base
@@ -135,15 +131,27 @@ def _check_folder(folder: str, path: str) -> None:
         raise PermissionError(13, "acl_save: the folder cannot be written to", folder)
 
 
-def _remove_leftovers(base: str) -> None:
-    """Removes temporary files that a killed process has left for this base."""
-    folder, name = os.path.split(base)
-    pattern = re.compile(re.escape(name) + r"_\d+\.pt\.tmp\.(\d+)\.\d+")
+def remove_leftovers(folder: str, prefix: str = "") -> bool:
+    """Removes temporary files that killed processes have left in a folder. Returns whether saved files of this prefix are there."""
+    pattern = re.compile(re.escape(prefix) + r".*\.pt(\.tmp\.(\d+)\.\d+)?")
+    found = False
     for entry in os.listdir(folder):
         match = pattern.fullmatch(entry)
-        if match and not Path(f"/proc/{match[1]}").exists():
+        if match and match[1] is None:
+            found = True
+        elif match and not Path(f"/proc/{match[2]}").exists():
             with contextlib.suppress(FileNotFoundError):  # another process was faster
                 os.unlink(os.path.join(folder, entry))
+    return found
+
+
+def flush_at_exit() -> None:
+    """The end of this process waits for its files."""
+    global _registered_pid
+    if _registered_pid != os.getpid():
+        _registered_pid = os.getpid()
+        atexit.register(_flush_at_exit)
+        multiprocessing.util.Finalize(None, _flush_at_exit, exitpriority=0)  # its children end without atexit
 
 
 def _flush_at_exit() -> None:

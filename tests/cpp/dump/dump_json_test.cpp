@@ -44,6 +44,7 @@ class DumpJsonTest : public ::testing::Test {
   log::Record& add(const std::string& tag, double value = 1) {
     log::Record record;
     record.tag = session_.tags.intern(tag);
+    record.call = session_.lanes.next(session_.tags[record.tag]).call;
     record.shape = session_.shapes.intern(std::vector<std::int64_t>{2, 8});
     record.dtype = DType::kFloat32;
     record.stats.count = 16;
@@ -56,9 +57,9 @@ class DumpJsonTest : public ::testing::Test {
   }
 
   Json dump() {
-    const std::string path = (folder_ / "step0" / "rank0" / "dump.json").string();
-    entries_ = write_dump_json(path, {"statistics", "mix"}, records_, session_);
-    std::ifstream in(path);
+    const fs::path folder = folder_ / "step0" / "rank0";
+    entries_ = write_dump_json({"mix", folder.string(), nullptr}, records_, session_);
+    std::ifstream in(folder / "dump.json");
     return Json::parse(in);
   }
 
@@ -219,7 +220,7 @@ TEST_F(DumpJsonTest, HostileNamesStayText) {
 TEST_F(DumpJsonTest, AFailedWriteLeavesNothing) {
   add("m|Module.a.A|out|#0|^$");
   fs::create_directories(folder_ / "dump.json");  // a folder where the file should go
-  EXPECT_THROW(write_dump_json((folder_ / "dump.json").string(), {"statistics", "L0"}, records_, session_), FileError);
+  EXPECT_THROW(write_dump_json({"L0", folder_.string(), nullptr}, records_, session_), FileError);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 

@@ -40,7 +40,7 @@ class SaveQueueTest : public ::testing::Test {
     job.dtype = DType::kUInt8;
     job.sizes = {static_cast<std::int64_t>(bytes)};
     job.bytes = bytes;
-    job.data.reset(new std::byte[bytes]);
+    job.data = new_buffer(bytes);
     std::memset(job.data.get(), value, bytes);
     return job;
   }
@@ -64,7 +64,7 @@ TEST_F(SaveQueueTest, ManyThreadsLoseNothing) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kJobs; ++i) {
         SaveJob one = job(std::to_string(t) + "_" + std::to_string(i), kBytes, static_cast<unsigned char>(t * kJobs + i));
-        ASSERT_TRUE(queue.acquire(one.bytes, one.path));
+        ASSERT_TRUE(queue.acquire(one));
         const std::size_t waiting = queue.bytes_waiting();
         for (std::size_t seen = most; seen < waiting && !most.compare_exchange_weak(seen, waiting);) {
         }
@@ -93,7 +93,7 @@ TEST_F(SaveQueueTest, ManyThreadsLoseNothing) {
 TEST_F(SaveQueueTest, ATensorLargerThanTheBoundIsTakenAlone) {
   SaveQueue queue({.max_bytes = 100});
   SaveJob large = job("large", 5000, 1);
-  ASSERT_TRUE(queue.acquire(large.bytes, large.path));
+  ASSERT_TRUE(queue.acquire(large));
   queue.push(std::move(large));
   queue.flush();
   queue.throw_error();
@@ -102,28 +102,31 @@ TEST_F(SaveQueueTest, ATensorLargerThanTheBoundIsTakenAlone) {
 
 TEST_F(SaveQueueTest, RoomThatDoesNotComeIsToldOnceWithACount) {
   SaveQueue queue({.max_bytes = 100, .threads = 1, .wait_limit = milliseconds(20)});
-  ASSERT_TRUE(queue.acquire(90, "held"));
-  EXPECT_FALSE(queue.acquire(20, "first"));
-  EXPECT_FALSE(queue.acquire(20, "second"));
+  const SaveJob held = job("held", 90, 1);
+  ASSERT_TRUE(queue.acquire(held));
+  EXPECT_FALSE(queue.acquire(job("first", 20, 1)));
+  EXPECT_FALSE(queue.acquire(job("second", 20, 1)));
   try {
     queue.throw_error();
     FAIL() << "no error";
   } catch (const Error& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("2 tensors were not saved; the first: no room to save 'first'"), std::string::npos) << text;
+    EXPECT_NE(text.find("2 tensors were not saved; the first: cannot save '" + (folder_ / "first").string() + "': no room"),
+              std::string::npos)
+        << text;
   }
   queue.throw_error();
-  queue.give_up(90, "the device failed");
+  queue.give_up(held, "the device failed");
   EXPECT_THROW(queue.throw_error(), Error);
   EXPECT_EQ(queue.bytes_waiting(), 0U);
-  EXPECT_TRUE(queue.acquire(100, "fits again"));
+  EXPECT_TRUE(queue.acquire(job("fits again", 100, 1)));
 }
 
 TEST_F(SaveQueueTest, AFileThatCannotBeWrittenIsToldAndTheRestGoOn) {
   SaveQueue queue({.max_bytes = 1000});
   for (const char* name : {"a", "missing/b", "c"}) {
     SaveJob one = job(name, 10, 1);
-    ASSERT_TRUE(queue.acquire(one.bytes, one.path));
+    ASSERT_TRUE(queue.acquire(one));
     queue.push(std::move(one));
   }
   queue.flush();
@@ -145,7 +148,7 @@ TEST_F(SaveQueueTest, DestructionWritesWhatWasPushed) {
     SaveQueue queue({.max_bytes = 100000});
     for (int i = 0; i < 50; ++i) {
       SaveJob one = job(std::to_string(i), 100, 1);
-      ASSERT_TRUE(queue.acquire(one.bytes, one.path));
+      ASSERT_TRUE(queue.acquire(one));
       queue.push(std::move(one));
     }
   }
@@ -158,12 +161,12 @@ TEST_F(SaveQueueTest, FlushDoesNotWaitForWhatComesLater) {
   std::thread busy([&] {
     for (int i = 0; !stop; ++i) {
       SaveJob one = job("busy" + std::to_string(i % 4), 100000, 1);
-      ASSERT_TRUE(queue.acquire(one.bytes, one.path));
+      ASSERT_TRUE(queue.acquire(one));
       queue.push(std::move(one));
     }
   });
   SaveJob mine = job("mine", 10, 7);
-  ASSERT_TRUE(queue.acquire(mine.bytes, mine.path));
+  ASSERT_TRUE(queue.acquire(mine));
   queue.push(std::move(mine));
   queue.flush();
   EXPECT_TRUE(fs::exists(folder_ / "mine"));

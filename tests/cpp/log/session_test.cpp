@@ -69,16 +69,6 @@ TEST(HostLog, PutsTheDevicesPartsOfOneRunTogether) {
   EXPECT_EQ(host_log.size(), 0U);
 }
 
-TEST(Session, KnowsWhichThreadsAreInAForward) {
-  Session session;
-  EXPECT_FALSE(session.in_forward(std::this_thread::get_id()));
-  session.enter_forward();
-  EXPECT_TRUE(session.in_forward(std::this_thread::get_id()));
-  std::thread([&] { EXPECT_FALSE(session.in_forward(std::this_thread::get_id())); }).join();
-  session.leave_forward();
-  EXPECT_FALSE(session.in_forward(std::this_thread::get_id()));
-}
-
 TEST(HostLog, PutsTakenRecordsBackInFront) {
   HostLog host_log;
   host_log.append(std::vector{record_of(1), record_of(2)});

@@ -20,7 +20,7 @@ TAG = "m|Module.x.X|args|#0|^$"
 @pytest.fixture
 def handle() -> Any:
     aclgraph_dump_ext.load_npu()
-    number = aclgraph_dump_ext.open_dumper("statistics", "L0")
+    number = aclgraph_dump_ext.open_dumper("L0")
     yield number
     aclgraph_dump_ext.close(number)
 
@@ -79,7 +79,7 @@ def test_a_tag_that_is_none(handle: int, device: torch.device) -> None:
 
 
 def test_a_closed_dumper_takes_nothing(device: torch.device) -> None:
-    number = aclgraph_dump_ext.open_dumper("statistics", "L0")
+    number = aclgraph_dump_ext.open_dumper("L0")
     aclgraph_dump_ext.close(number)
     ops.stat(torch.ones(1, device=device), number, TAG)
     ops.commit(number, device)
