@@ -31,6 +31,7 @@ struct NpuLog::Payload {
   std::vector<Site> sites;
   bool captured = false;                // runs at every replay; else once, and frees itself
   std::uint64_t forward = 0;            // number of the commit
+  log::GraphId graph = 0;               // of a captured one
   std::uint64_t replays = 0;            // callbacks so far; only the callback thread counts
   aclrtContext copy_context = nullptr;  // set: the callback copies the rows itself, in this context
 };
@@ -57,7 +58,37 @@ void NpuLog::stat(const at::Tensor& x, const log::Record& record, bool recording
   if (!site.format.note.empty()) {
     site.record.note = session_->notes.intern(site.format.note);
   }
+  if (site.graph != nullptr && settings_.identity && has_memory(x)) {
+    mark_overlaps(x, site);
+  }
   add_pending(std::move(site));
+}
+
+void NpuLog::mark_overlaps(const at::Tensor& x, Site& site) {
+  const std::lock_guard lock(mutex_);
+  Thread& mine = threads_[std::this_thread::get_id()];
+  if (mine.capture != site.graph) {
+    mine.capture = site.graph;
+    mine.live.clear();
+  }
+  for (const log::TagId tag : mine.live.add(x, site.record.tag)) {
+    add_note(site.record, "shares memory with " + place_of(tag) + ", which was alive");
+    for (PendingSite& one : mine.pending) {
+      if (one.site.graph == site.graph && one.site.record.tag == tag) {
+        add_note(one.site.record, "shares memory with " + place_of(site.record.tag) + ", which came while this was alive");
+      }
+    }
+  }
+}
+
+std::string NpuLog::place_of(log::TagId tag) const {
+  const log::Tag& place = session_->tags[tag];
+  return place.name + (place.section == log::Section::kOutput ? "'s output" : "'s input");
+}
+
+void NpuLog::add_note(log::Record& record, const std::string& text) const {
+  const std::string& before = session_->notes[record.note];
+  record.note = session_->notes.intern(before.empty() ? text : before + "; " + text);
 }
 
 void NpuLog::keep(const log::Record& record, bool recording) {
@@ -177,6 +208,8 @@ void NpuLog::commit(std::uint64_t forward) {
     for (Site& site : payload->sites) {
       if (site.graph == nullptr) {
         mine.pending.push_back({std::move(site), current});
+      } else {
+        session_->count_dropped(1);
       }
     }
   }
@@ -195,6 +228,9 @@ void NpuLog::queue_transfer(std::unique_ptr<Payload>& payload, aclrtStream strea
   std::vector<Site> to_reset;
   std::copy_if(payload->sites.begin(), payload->sites.end(), std::back_inserter(to_reset),
                [](const Site& site) { return site.graph != nullptr; });
+  if (payload->captured) {
+    payload->graph = session_->graphs.add(static_cast<std::int64_t>(payload->sites.size()));
+  }
   queue_host_function(&NpuLog::run_callback, payload.get(), stream);
   if (payload->captured) {
     const std::lock_guard lock(mutex_);
@@ -236,10 +272,14 @@ void NpuLog::run_callback(void* raw) noexcept {
     const std::uint64_t replay = payload->captured ? payload->replays++ : payload->forward;
     const std::vector<log::Record> records = written(payload->sites, replay, session);
     const bool recording = payload->captured ? session.lanes.recording() : true;
+    if (payload->captured) {
+      session.graphs.replayed(payload->graph);
+    }
     if (recording && !session.closed()) {
       session.host_log.append(records, {payload->forward, payload->captured ? replay : 0});
     }
   } catch (const std::exception& error) {
+    payload->session->count_dropped(payload->sites.size());
     payload->session->background_error(std::string("msprobe lost the records of a forward: ") + error.what());
   }
   if (!payload->captured) {

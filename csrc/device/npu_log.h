@@ -15,10 +15,12 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "device/device_log.h"
+#include "device/live_ranges.h"
 #include "device/npu_rows.h"
 #include "device/npu_sites.h"
 #include "device/settings.h"
@@ -45,11 +47,16 @@ class NpuLog final : public DeviceLog {
   };
   struct Thread {
     std::vector<PendingSite> pending;
+    aclmdlRI capture = nullptr;  // that `live` is of
+    LiveRanges live;
     std::vector<Site> uncommitted;  // captured, in no captured commit: read by each eager commit of this thread
   };
   struct Payload;  // of one callback
 
   void add_pending(Site site);
+  void mark_overlaps(const at::Tensor& x, Site& site);
+  [[nodiscard]] std::string place_of(log::TagId tag) const;
+  void add_note(log::Record& record, const std::string& text) const;
 
   static void run_callback(void* payload) noexcept;
   void queue_transfer(std::unique_ptr<Payload>& payload, aclrtStream stream);

@@ -22,7 +22,7 @@ struct Payload {
   std::unique_ptr<dump::SaveTarget> target;
   SavedTensor tensor;
   const void* device_data = nullptr;  // null: host_copy
-  std::vector<std::byte> host_copy;   // of a host tensor in a capture
+  std::vector<std::byte> host_copy;   // of a host tensor: it goes through the stream, so that one order holds for all
   aclrtContext context = nullptr;
   bool captured = false;  // runs at every replay; else once, and frees itself
 
@@ -69,10 +69,6 @@ void save_from_npu(const at::Tensor& x, c10::Device device, MakeTarget make_targ
   const bool captured = capturing(current_stream()) != nullptr;
   std::unique_ptr<dump::SaveTarget> target = make_target(captured);
   if (!captured && !target->wanted()) {
-    return;
-  }
-  if (x.is_cpu() && !captured) {
-    save_from_host(x, *target);
     return;
   }
   at::Tensor plain = x.resolve_conj().resolve_neg();

@@ -49,6 +49,7 @@ std::vector<log::Record> written(std::span<const Site> sites, std::uint64_t repl
     }
   }
   if (missing > 0) {
+    session.count_dropped(missing);
     session.background_error("msprobe: " + std::to_string(missing) + " records of a forward did not arrive from the device");
   }
   return records;

@@ -34,8 +34,8 @@ MSPROBE_API void save_once(dump::SaveTarget& target, const SavedTensor& tensor,
 
 MSPROBE_API SavedTensor describe_saved(const at::Tensor& plain);
 
-// Saves x now, or at every replay if a capture is under way on `device`; x may be a host tensor, which then has in every replay the
-// value of the capture. x is dense.
+// Saves x in the order of `device`'s current stream, or at every replay if that is being captured; x may be a host tensor, which has the
+// value of this moment then. x is dense.
 using SaveFunction = std::function<void(const at::Tensor& x, c10::Device device, MakeTarget make_target)>;
 
 // A vendor's library registers its way when it is loaded.

@@ -10,6 +10,8 @@ struct Settings {
   bool npu_copy_in_callback = false;
   // NPU: how results reach a row. Off: the reductions write there (`out=`). On: they write temporaries, which are copied.
   bool npu_rows_by_copy = false;
+  // Whether captured tensors that share bytes while both are alive are noted.
+  bool identity = true;
 };
 
 }  // namespace msprobe::device

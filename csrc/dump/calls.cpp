@@ -23,9 +23,4 @@ std::size_t Calls::add(const log::Record& record, const log::Tag& tag) {
   return number;
 }
 
-std::size_t Calls::find_or_add(const log::Record& record, const log::Tag& tag) {
-  const auto known = known_.find({record.call, record.replay});
-  return known != known_.end() && calls_[known->second].places.contains(tag.place) ? known->second : add(record, tag);
-}
-
 }  // namespace msprobe::dump

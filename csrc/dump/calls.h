@@ -31,9 +31,6 @@ class Calls {
   // two calls.
   std::size_t add(const log::Record& record, const log::Tag& tag);
 
-  // The call of a tensor that may have been added before.
-  std::size_t find_or_add(const log::Record& record, const log::Tag& tag);
-
   [[nodiscard]] const Call& operator[](std::size_t number) const { return calls_[number]; }
   void clear() { *this = {}; }
 

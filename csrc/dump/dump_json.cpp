@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -51,8 +52,13 @@ std::string_view special_word(double value) {
 
 class Writer {
  public:
-  Writer(const DumpPlace& place, std::span<const log::Record> records, const log::Session& session)
-      : file_(place.folder + "/" + std::string(field::kDumpFile)), place_(place), records_(records), session_(session) {}
+  Writer(const DumpPlace& place, std::span<const log::Record> records, const Parameters& parameters,
+         const log::Session& session)
+      : file_(place.folder + "/" + std::string(field::kDumpFile)),
+        place_(place),
+        records_(records),
+        parameters_(parameters),
+        session_(session) {}
 
   void header() {
     text_ += "{\n ";
@@ -69,6 +75,10 @@ class Writer {
       text_ += "null";
     }
     text_ += ",\n ";
+    if (!place_.run.empty()) {
+      key(field::kRun);
+      text_ += place_.run + ",\n ";
+    }
     key(field::kData);
     text_ += '{';
   }
@@ -83,6 +93,10 @@ class Writer {
     text_ += ",\n   ";
     section(entry, log::Section::kOutput, field::kOutput, "[]");
     text_ += ",\n   ";
+    if (const auto* fresh = is_first_of_module(entry) ? parameters_.of(entry.tag->name_id) : nullptr) {
+      parameters(*fresh);
+      text_ += ",\n   ";
+    }
     key(field::kOrder);
     text_ += '{';
     member(field::kOrderFirst, entry.first);
@@ -92,6 +106,8 @@ class Writer {
     file_.write(text_);
     text_.clear();
   }
+
+  [[nodiscard]] const std::unordered_set<log::NameId>& modules() const noexcept { return modules_; }
 
   void finish() {
     text_ += "\n }\n}\n";
@@ -193,6 +209,21 @@ class Writer {
     text_ += '}';
   }
 
+  bool is_first_of_module(const Entry& entry) {
+    return entry.tag->kind == log::EntryKind::kModule && modules_.insert(entry.tag->name_id).second;
+  }
+
+  void parameters(const std::vector<log::Record>& records) {
+    key(field::kParameters);
+    text_ += '{';
+    for (const log::Record& one : records) {
+      text_ += &one == &records.front() ? "" : ", ";
+      key(session_.tags[one.tag].path.front().text);
+      record(one);
+    }
+    text_ += '}';
+  }
+
   void shape(const std::vector<std::int64_t>& sizes) {
     text_ += '[';
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -259,20 +290,24 @@ class Writer {
   const DumpPlace& place_;
   std::string text_;  // of the entry at hand
   std::span<const log::Record> records_;
+  const Parameters& parameters_;
   const log::Session& session_;
+  std::unordered_set<log::NameId> modules_;  // that have had an entry
 };
 
 }  // namespace
 
-std::int64_t write_dump_json(const DumpPlace& place, std::span<const log::Record> records, const log::Session& session) {
+std::int64_t write_dump_json(const DumpPlace& place, std::span<const log::Record> records, Parameters& parameters,
+                             const log::Session& session) {
   create_folders(place.folder);
   const std::vector<Entry> entries = collect_entries(records, session.tags);
-  Writer writer(place, records, session);
+  Writer writer(place, records, parameters, session);
   writer.header();
   for (const Entry& entry : entries) {
     writer.entry(entry, &entry == &entries.front());
   }
   writer.finish();
+  parameters.written(writer.modules());
   return static_cast<std::int64_t>(entries.size());
 }
 

@@ -50,6 +50,16 @@ std::string place_name(const log::Tag& tag) {
 
 std::string full_name(const log::Tag& tag, std::string_view call) { return entry_name(tag, call) + "." + place_name(tag); }
 
+// What no other place of a step has: in a full name "a.b" may be one key or two.
+std::string identity(const log::Tag& tag, std::string_view call) {
+  std::string text = entry_name(tag, call);
+  text.append(1, '\0').append(1, static_cast<char>('0' + static_cast<int>(tag.section)));
+  for (const log::PathElement& element : tag.path) {
+    text.append(1, '\0').append(1, element.is_key ? '.' : '#').append(element.text);
+  }
+  return text;
+}
+
 // The end tells a call's tensors apart, the beginning the calls: both are kept.
 std::string shortened(const std::string& name, std::size_t most, const std::string& hash) {
   std::string middle("-");
@@ -74,10 +84,10 @@ FileName FileNames::of(const log::Tag& tag, std::int64_t call_index) {
   const bool ambiguous = is_taken(tag, plain(full_name(tag, "#")));
   const std::size_t most = kMaxFileName - field::kPtSuffix.size();
   if (ambiguous) {
-    name.append("-").append(hash_of(full));
+    name.append("-").append(hash_of(identity(tag, std::to_string(call_index))));
   }
   if (name.size() > most) {
-    name = shortened(name, most, hash_of(full));
+    name = shortened(name, most, hash_of(identity(tag, std::to_string(call_index))));
   }
   const bool changed = name != full;
   return {name.append(field::kPtSuffix), changed ? full : std::string{}};

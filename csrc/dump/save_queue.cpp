@@ -179,7 +179,10 @@ void SaveQueue::run() {
 
 void SaveQueue::write(const SaveJob& job) {
   if (job.make_folders) {
-    create_folders(job.path.substr(0, job.path.rfind('/')));
+    const std::string folder = job.path.substr(0, job.path.rfind('/'));
+    if (access(folder.c_str(), F_OK) != 0) {
+      create_folders(folder);
+    }
   }
   const PtFrame frame = make_pt_frame(job.dtype, job.sizes, job.data.get(), job.bytes);
   AtomicFile file(job.path);

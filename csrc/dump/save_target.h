@@ -2,18 +2,17 @@
 // Where the values of one place in a program go, asked at each of its executions.
 #pragma once
 
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 
 #include "dump/save_queue.h"
+#include "dump/step_gate.h"
 
 namespace msprobe::dump {
 
 // One execution: a job without its values yet.
 struct SaveTicket {
   SaveJob job;
-  std::shared_lock<std::shared_mutex> hold;  // until the job is pushed or failed: its step does not end before that
+  StepGate::Hold hold;  // until the job is pushed or failed: its step does not end before that
 };
 
 // Called on whichever thread runs the place: a device's callback thread at a replay.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -40,7 +41,7 @@ class TensorTarget final : public SaveTarget {
   std::optional<SaveTicket> begin() override {
     log::Record record = record_;
     record.replay = captured_ ? executions_++ : 0;
-    std::shared_lock hold(owner_->step_);
+    StepGate::Hold hold(owner_->gate_);
     const bool recording = captured_ ? owner_->records_replay(place_.forward, record.replay) : place_.recording;
     if (!recording || owner_->session_->closed()) {
       return std::nullopt;
@@ -56,25 +57,24 @@ class TensorTarget final : public SaveTarget {
   std::uint64_t executions_ = 0;
 };
 
-TensorLog::Pause::Pause(TensorLog& log) : lock_(log.step_) {}
-
 void TensorLog::set_folder(std::string folder) {
   const std::lock_guard lock(mutex_);
   folder_ = std::move(folder);
 }
 
-// An eager call is counted when the program comes to it: its device may get to it later than to another's, or to the host's own.
 std::unique_ptr<SaveTarget> TensorLog::target(const log::Record& record, const log::Lanes::Place& place, bool captured) {
-  if (!captured && place.recording) {
+  if (captured) {
     const std::lock_guard lock(mutex_);
-    calls_.add(record, session_->tags[record.tag]);
+    const auto [forward, is_new] = executions_.try_emplace(place.forward);
+    forward->second.graph = is_new ? session_->graphs.add(0) : forward->second.graph;
+    session_->graphs.add_site(forward->second.graph);
   }
   return std::make_unique<TensorTarget>(shared_from_this(), record, place, captured);
 }
 
 void TensorLog::keep(const log::Record& record, const log::Lanes::Place& place) {
   if (place.recording && !session_->closed()) {
-    const std::shared_lock hold(step_);
+    const StepGate::Hold hold(gate_);
     const std::lock_guard lock(mutex_);
     open_slot(record, {place.forward, 0});
   }
@@ -83,17 +83,17 @@ void TensorLog::keep(const log::Record& record, const log::Lanes::Place& place) 
 // A replay is recorded as a whole or not at all, whatever is switched meanwhile.
 bool TensorLog::records_replay(std::uint64_t forward, std::uint64_t replay) {
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] = executions_.try_emplace(forward);
-  Execution& newest = place->second;
-  if (is_new || newest.replay != replay) {
-    newest = {replay, session_->lanes.recording()};
+  Execution& newest = executions_.at(forward);
+  if (!newest.any || newest.replay != replay) {
+    newest = {replay, session_->lanes.recording(), true, newest.graph};
+    session_->graphs.replayed(newest.graph);
   }
   return newest.recording;
 }
 
 // With mutex_ held.
 std::size_t TensorLog::open_slot(log::Record record, log::RunKey run) {
-  record.call_index = calls_[calls_.find_or_add(record, session_->tags[record.tag])].index;
+  record.call_index = calls_[calls_.add(record, session_->tags[record.tag])].index;
   slots_.push_back({record, run});
   return slots_.size() - 1;
 }
@@ -119,14 +119,24 @@ void TensorLog::finish(std::size_t slot, const SaveJob& job, std::string_view er
   record.has_counts = stats.count > 0;
   record.in_file = error.empty();
   if (!error.empty()) {
+    session_->count_dropped(1);
     record.note = session_->notes.intern(std::string(error));
   }
 }
 
+// Runs in the order in which they ended, as in the statistics task: a graph that was replayed inside an eager forward stands before it.
 void TensorLog::collect() {
   const std::lock_guard lock(mutex_);
+  std::map<log::RunKey, std::size_t> last;  // slot of each run
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    last[slots_[i].run] = i;
+  }
+  std::map<std::size_t, std::vector<log::Record>> records;  // of a run, by its last slot
   for (const Slot& slot : slots_) {
-    session_->host_log.append({&slot.record, 1}, slot.run);
+    records[last[slot.run]].push_back(slot.record);
+  }
+  for (const auto& [end, of_run] : records) {
+    session_->host_log.append(of_run, slots_[end].run);
   }
   slots_.clear();
 }

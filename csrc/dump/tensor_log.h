@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "dump/calls.h"
 #include "dump/file_names.h"
 #include "dump/save_target.h"
+#include "dump/step_gate.h"
 #include "log/session.h"
 
 namespace msprobe::dump {
@@ -37,10 +37,10 @@ class TensorLog : public std::enable_shared_from_this<TensorLog> {
   // The end of a step. While a Pause lives nothing new is saved; whoever comes waits. What was begun is on disk, or has failed.
   class Pause {
    public:
-    explicit Pause(TensorLog& log);
+    explicit Pause(TensorLog& log) : closed_(log.gate_) {}
 
    private:
-    std::unique_lock<std::shared_mutex> lock_;
+    StepGate::Closed closed_;
   };
   // All in a Pause. Brings the records to the session's host log.
   void collect();
@@ -60,6 +60,8 @@ class TensorLog : public std::enable_shared_from_this<TensorLog> {
   struct Execution {
     std::uint64_t replay = 0;
     bool recording = false;
+    bool any = false;  // has been replayed
+    log::GraphId graph = 0;
   };
 
   bool records_replay(std::uint64_t forward, std::uint64_t replay);
@@ -68,12 +70,12 @@ class TensorLog : public std::enable_shared_from_this<TensorLog> {
   void finish(std::size_t slot, const SaveJob& job, std::string_view error);
 
   std::shared_ptr<log::Session> session_;
-  std::shared_mutex step_;  // shared: a tensor is on its way; exclusive: a step is ending
-  std::mutex mutex_;        // guards what follows
+  StepGate gate_;
+  std::mutex mutex_;  // guards what follows
   std::string folder_;
   Calls calls_;
   std::deque<Slot> slots_;                                   // of this step, in order of arrival
-  std::unordered_map<std::uint64_t, Execution> executions_;  // of captured forwards: the newest
+  std::unordered_map<std::uint64_t, Execution> executions_;  // of captured forwards, by their number: the newest
 };
 
 }  // namespace msprobe::dump

@@ -16,6 +16,7 @@ inline constexpr std::string_view kFramework = "framework";
 inline constexpr std::string_view kFrameworkPytorch = "pytorch";
 inline constexpr std::string_view kDumpDataDir = "dump_data_dir";
 inline constexpr std::string_view kData = "data";
+inline constexpr std::string_view kRun = "Run";                        // ours: see below
 inline constexpr std::string_view kTensorFolder = "dump_tensor_data";  // beside dump.json
 inline constexpr std::string_view kPtSuffix = ".pt";
 
@@ -24,6 +25,7 @@ inline constexpr std::string_view kForward = "forward";
 inline constexpr std::string_view kInputArgs = "input_args";
 inline constexpr std::string_view kInputKwargs = "input_kwargs";
 inline constexpr std::string_view kOutput = "output";
+inline constexpr std::string_view kParameters = "parameters";
 inline constexpr std::string_view kInput = "input";  // in names of files: args and kwargs
 inline constexpr std::string_view kOrder = "Order";  // ours: positions of the first and last tensor in the step's execution
 inline constexpr std::string_view kOrderFirst = "first";
@@ -47,6 +49,20 @@ inline constexpr std::string_view kCountNan = "nan";
 inline constexpr std::string_view kCountPosInf = "pos_inf";
 inline constexpr std::string_view kCountNegInf = "neg_inf";
 inline constexpr std::string_view kCountZero = "zero";
+
+// --- kRun
+inline constexpr std::string_view kRunPid = "pid";
+inline constexpr std::string_view kRunTime = "time";
+inline constexpr std::string_view kRunGraphs = "graphs";
+inline constexpr std::string_view kGraphId = "id";
+inline constexpr std::string_view kGraphSites = "sites";
+inline constexpr std::string_view kGraphReplays = "replays";
+inline constexpr std::string_view kRunAccount = "Account";
+inline constexpr std::string_view kAccountHooked = "hooked";
+inline constexpr std::string_view kAccountRecorded = "recorded";
+inline constexpr std::string_view kAccountFiltered = "filtered";
+inline constexpr std::string_view kAccountSilent = "silent";
+inline constexpr std::string_view kAccountDropped = "dropped";
 
 // --- words under kSpecial. Never with a sign in front: a reader of the original format refuses text that starts with one.
 inline constexpr std::string_view kNan = "nan";

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "log/account.h"
+#include "log/graphs.h"
 #include "log/host_log.h"
 #include "log/interner.h"
 #include "log/lanes.h"
@@ -38,6 +40,8 @@ class Session {
   Interner<std::string> notes;
   HostLog host_log;
   Lanes lanes;
+  Account account;
+  Graphs graphs;
 
   // Positions of records, from 1.
   std::uint64_t next_position() noexcept { return position_.fetch_add(1, std::memory_order_relaxed); }
@@ -49,10 +53,14 @@ class Session {
   // An error where nobody can be told (a device's callback thread): kept, and thrown once by the next throw_background_error.
   void background_error(std::string message) noexcept;
   void throw_background_error();
+  // Records, or saved tensors, that are lost: each loss is an error somewhere, too.
+  void count_dropped(std::uint64_t records) noexcept { dropped_.fetch_add(records, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<bool> closed_{false};
   std::atomic<std::uint64_t> position_{1};
+  std::atomic<std::uint64_t> dropped_{0};
   std::atomic<bool> has_error_{false};
   std::mutex error_mutex_;
   std::string error_;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kFields = 5;
 
+constexpr std::string_view kind_letter(EntryKind kind) { return kind == EntryKind::kModule ? "m" : "a"; }
+
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') {
     return c - '0';
@@ -88,7 +90,10 @@ Section parse_section(std::string_view text, std::string_view whole) {
   if (text == "out") {
     return Section::kOutput;
   }
-  fail("tag '", whole, "': section must be args, kwargs or out, got '", text, "'");
+  if (text == "params") {
+    return Section::kParameters;
+  }
+  fail("tag '", whole, "': section must be args, kwargs, out or params, got '", text, "'");
 }
 
 }  // namespace
@@ -96,10 +101,10 @@ Section parse_section(std::string_view text, std::string_view whole) {
 Tag parse_tag(std::string_view text) {
   const auto [kind, name, section, path, marks] = split_fields(text);
   Tag tag;
-  if (kind != "m" && kind != "a") {
+  if (kind != kind_letter(EntryKind::kModule) && kind != kind_letter(EntryKind::kApi)) {
     fail("tag '", text, "': kind must be m or a, got '", kind, "'");
   }
-  tag.kind = kind == "m" ? EntryKind::kModule : EntryKind::kApi;
+  tag.kind = kind == kind_letter(EntryKind::kModule) ? EntryKind::kModule : EntryKind::kApi;
   tag.name = unescape(name, text);
   if (tag.name.empty()) {
     fail("tag '", text, "': the name is empty");
@@ -130,11 +135,21 @@ TagId TagTable::intern(std::string_view text) {
   const auto [place, is_new] = ids_.try_emplace(std::string(text), static_cast<TagId>(tags_.size()));
   if (is_new) {
     const auto fields = split_fields(text);
-    tag.name_id = number(names_, fields[0], fields[1]);
+    tag.name_id = number(names_, kind_letter(tag.kind), tag.name);
+    has_calls_.resize(names_.size(), false);
+    has_calls_[tag.name_id] = has_calls_[tag.name_id] || tag.section != Section::kParameters;
     tag.place = number(places_, fields[2], fields[3]);
     tags_.push_back(std::move(tag));
   }
   return place->second;
+}
+
+bool TagTable::knows_call(EntryKind kind, std::string_view name) const {
+  std::string both(kind_letter(kind));
+  both.append("|").append(name);
+  const std::shared_lock lock(mutex_);
+  const auto found = names_.find(both);
+  return found != names_.end() && has_calls_[found->second];
 }
 
 std::uint32_t TagTable::number(Numbers& numbers, std::string_view first, std::string_view second) {

@@ -17,7 +17,7 @@ using TagId = std::uint32_t;
 using NameId = std::uint32_t;  // of kind and name
 
 enum class EntryKind : std::uint8_t { kModule, kApi };
-enum class Section : std::uint8_t { kInputArgs, kInputKwargs, kOutput };
+enum class Section : std::uint8_t { kInputArgs, kInputKwargs, kOutput, kParameters };
 
 // One step into a nested argument: an index of a sequence or a key of a mapping.
 struct PathElement {
@@ -30,7 +30,7 @@ struct PathElement {
 // Written as `kind|name|section|path|marks`:
 //   kind     m (module) or a (API)
 //   name     the entry's name without its call number, e.g. Module.layers.0.attn.Attention or Aten.addmm
-//   section  args, kwargs or out
+//   section  args, kwargs, out, or params (of a module itself, in no call of it)
 //   path     #INDEX or .KEY, joined by '/', e.g. #0 or .mask or #1/.logits
 //   marks    '^' on the first tensor of a call, '$' on the last one: with them, calls of one name may repeat and nest, and
 //            tensors still find their call without any counter at trace time
@@ -55,6 +55,8 @@ class TagTable {
  public:
   TagId intern(std::string_view text);
   const Tag& operator[](TagId id) const;
+  // Whether any tag of a call of this name has been used.
+  [[nodiscard]] bool knows_call(EntryKind kind, std::string_view name) const;
 
  private:
   struct Hash {
@@ -67,6 +69,7 @@ class TagTable {
   static std::uint32_t number(Numbers& numbers, std::string_view first, std::string_view second);
 
   Numbers names_;
+  std::vector<bool> has_calls_;  // by NameId
   Numbers places_;
   std::deque<Tag> tags_;
 };

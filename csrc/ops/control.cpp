@@ -52,6 +52,7 @@ extern "C" struct MsprobeOptions {
   const char* level;
   const char* scope_first;
   const char* scope_last;
+  const char* run;
   const MsprobeSlice* slices;
   std::int64_t slice_count;
   bool tensors;
@@ -62,11 +63,13 @@ extern "C" struct MsprobeOptions {
   bool outputs;
   bool npu_copy_in_callback;
   bool npu_rows_by_copy;
+  bool identity;
 };
 
 msprobe::ops::DumperOptions options_from(const MsprobeOptions& given) {
   msprobe::ops::DumperOptions options;
   options.level = given.level;
+  options.run = given.run;
   options.tensors = given.tensors;
   options.wanted = {given.scope_first, given.scope_last, given.scope_first_wanted, given.scope_last_wanted, given.modules,
                     given.inputs,      given.outputs};
@@ -74,7 +77,7 @@ msprobe::ops::DumperOptions options_from(const MsprobeOptions& given) {
     const MsprobeSlice& slice = given.slices[i];
     options.slices.push_back({slice.dim, slice.size < 0 ? std::nullopt : std::optional(slice.size), slice.begin, slice.end});
   }
-  options.settings = {given.npu_copy_in_callback, given.npu_rows_by_copy};
+  options.settings = {given.npu_copy_in_callback, given.npu_rows_by_copy, given.identity};
   return options;
 }
 
@@ -103,6 +106,26 @@ MSPROBE_API std::int64_t msprobe_dumper_open(const MsprobeOptions* options) {
 MSPROBE_API int msprobe_dumper_folder(std::int64_t handle, const char* folder) {
   return guarded(-1, [&] {
     open_dumper(handle)->set_folder(folder);
+    return 0;
+  });
+}
+
+// A module that the dumper was given: `log::Account::add`.
+MSPROBE_API std::int64_t msprobe_dumper_site(std::int64_t handle, const char* name, bool filtered, std::int64_t parent) {
+  return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->session().account.add(name, filtered, parent); });
+}
+
+// How many captured forwards there are.
+MSPROBE_API std::int64_t msprobe_dumper_graphs(std::int64_t handle) {
+  return guarded<std::int64_t>(-1, [&] { return static_cast<std::int64_t>(open_dumper(handle)->session().graphs.size()); });
+}
+
+// The module's forward was called.
+MSPROBE_API int msprobe_dumper_called(std::int64_t handle, std::int64_t site) {
+  return guarded(-1, [&] {
+    if (const auto dumper = msprobe::ops::find_dumper(handle)) {
+      dumper->session().account.called(site);
+    }
     return 0;
   });
 }

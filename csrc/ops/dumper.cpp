@@ -2,12 +2,12 @@
 // Sessions, device logs and the table of handles.
 #include "ops/dumper.h"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <exception>
 #include <optional>
-#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "device/cpu_log.h"
 #include "device/save_sink.h"
 #include "device/tensor_facts.h"
+#include "dump/run.h"
 #include "dump/saver.h"
 
 namespace msprobe::ops {
@@ -26,7 +27,7 @@ bool device_less(const c10::Device& left, const c10::Device& right) {
 
 // The operators get a plain number (a traced graph can hold nothing else), so there must be one table for the process.
 struct Table {
-  std::shared_mutex mutex;
+  std::mutex mutex;  // not a shared_mutex: glibc's cannot be unlocked in a forked child while the parent's readers wait for it
   std::vector<std::shared_ptr<Dumper>> dumpers;
 };
 
@@ -70,13 +71,22 @@ std::vector<std::shared_ptr<device::DeviceLog>> Dumper::device_logs() {
 
 std::optional<c10::Device> Dumper::accelerator() {
   const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(logs_.begin(), logs_.end(), [](const auto& log) { return !log.first.is_cpu(); });
-  return found == logs_.end() ? std::nullopt : std::optional(found->first);
+  const auto first = std::find_if(logs_.begin(), logs_.end(), [](const auto& log) { return !log.first.is_cpu(); });
+  if (first == logs_.end()) {
+    return std::nullopt;
+  }
+  // Of several the thread's current one: it is the one that a capture is under way on.
+  const auto current = logs_.find(c10::impl::VirtualGuardImpl(first->first.type()).getDevice());
+  return current == logs_.end() ? first->first : current->first;
 }
 
 void Dumper::stat(const at::Tensor& given, log::TagId tag) {
   const std::shared_ptr<device::DeviceLog> own = device_log(given.device());
   if (own == nullptr) {
+    return;
+  }
+  if (session_->tags[tag].section == log::Section::kParameters) {  // of no call, and whole
+    own->stat(given, device::describe(given, tag, *session_), true);
     return;
   }
   const log::Lanes::Place place = session_->lanes.next(session_->tags[tag]);
@@ -167,7 +177,10 @@ std::vector<log::Record> Dumper::take() {
     dump::Saver::instance().queue().flush();
     tensors_->collect();
   }
-  return session_->host_log.take();
+  std::vector<log::Record> records = session_->host_log.take();
+  parameters_.take_from(records, session_->tags);
+  session_->account.recorded(records, session_->tags);
+  return records;
 }
 
 std::int64_t Dumper::write(bool empty, const NextStep& next) {
@@ -180,7 +193,9 @@ std::int64_t Dumper::write(bool empty, const NextStep& next) {
   if (empty || !records.empty()) {
     try {
       dump::FileNames* names = tensors_ != nullptr ? &tensors_->names : nullptr;
-      entries = dump::write_dump_json({options_.level, folder_, names}, records, *session_);
+      const dump::Run run{options_.run, session_->graphs.all(), session_->account.summary(session_->tags), session_->dropped()};
+      entries = dump::write_dump_json({options_.level, folder_, names, dump::run_text(run)}, records, parameters_, *session_);
+      session_->graphs.end_step(run.graphs);
     } catch (...) {
       session_->host_log.put_back(std::move(records));
       throw;
@@ -202,6 +217,7 @@ void Dumper::discard() {
   if (tensors_ != nullptr) {
     tensors_->remove_step(records);
   }
+  session_->graphs.end_step(session_->graphs.all());
   session_->throw_background_error();
 }
 
@@ -228,14 +244,14 @@ bool Dumper::close() {
 Handle open_dumper(DumperOptions options) {
   Table& all = table();
   auto dumper = std::make_shared<Dumper>(std::move(options));
-  const std::unique_lock lock(all.mutex);
+  const std::lock_guard lock(all.mutex);
   all.dumpers.push_back(std::move(dumper));
   return static_cast<Handle>(all.dumpers.size());
 }
 
 std::shared_ptr<Dumper> find_dumper(Handle handle) {
   Table& all = table();
-  const std::shared_lock lock(all.mutex);
+  const std::lock_guard lock(all.mutex);
   if (handle < 1 || handle > static_cast<Handle>(all.dumpers.size())) {
     fail("msprobe: no dumper has the handle ", handle, ": handles come from AclGraphDumper.start() of this process");
   }
@@ -250,7 +266,7 @@ void renew_dumper(Handle handle) {
   auto fresh = std::make_shared<Dumper>(parents->options());
   static_cast<void>(new std::shared_ptr<Dumper>(parents));  // never destroyed: its locks may be held by threads of the parent
   Table& all = table();
-  const std::unique_lock lock(all.mutex);
+  const std::lock_guard lock(all.mutex);
   all.dumpers[static_cast<std::size_t>(handle - 1)] = std::move(fresh);
 }
 
@@ -258,7 +274,7 @@ void close_dumper(Handle handle) {
   const auto dumper = find_dumper(handle);
   if (dumper && dumper->close()) {
     Table& all = table();
-    const std::unique_lock lock(all.mutex);
+    const std::lock_guard lock(all.mutex);
     all.dumpers[static_cast<std::size_t>(handle - 1)].reset();
   }
 }

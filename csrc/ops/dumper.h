@@ -29,6 +29,7 @@ struct DumperOptions {
   log::Wanted wanted;
   std::vector<Slice> slices;
   device::Settings settings;
+  std::string run;  // of dump::Run, what is the same in every step
 };
 
 struct NextStep {
@@ -71,17 +72,18 @@ class Dumper {
 
  private:
   std::vector<std::shared_ptr<device::DeviceLog>> device_logs();
-  std::optional<c10::Device> accelerator();  // none: the model has only used the host
+  std::optional<c10::Device> accelerator();  // that host tensors are used with; none: the model has only used the host
   void drain();
   void save(const at::Tensor& x, const log::Record& record, const log::Lanes::Place& place);
-  // The records of the step, after everything has arrived. With tensors: in a Pause.
+  // The records of the step, after everything has arrived; those of parameters go to parameters_. With tensors: in a Pause.
   std::vector<log::Record> take();
 
   const DumperOptions options_;
   std::shared_ptr<log::Session> session_;
   std::shared_ptr<dump::TensorLog> tensors_;  // null: statistics only
-  std::string folder_;                        // guarded by step_mutex_
-  std::mutex mutex_;                          // guards logs_; the logs guard themselves
+  std::string folder_;                        // guarded by step_mutex_, like what follows
+  dump::Parameters parameters_;
+  std::mutex mutex_;  // guards logs_; the logs guard themselves
   std::map<c10::Device, std::shared_ptr<device::DeviceLog>, bool (*)(const c10::Device&, const c10::Device&)> logs_;
   std::mutex step_mutex_;  // one end of a step at a time
 };

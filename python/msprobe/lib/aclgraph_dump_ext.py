@@ -29,6 +29,7 @@ class _Options(ctypes.Structure):
         ("level", ctypes.c_char_p),
         ("scope_first", ctypes.c_char_p),
         ("scope_last", ctypes.c_char_p),
+        ("run", ctypes.c_char_p),
         ("slices", ctypes.POINTER(_Slice)),
         ("slice_count", ctypes.c_int64),
         ("tensors", ctypes.c_bool),
@@ -39,6 +40,7 @@ class _Options(ctypes.Structure):
         ("outputs", ctypes.c_bool),
         ("npu_copy_in_callback", ctypes.c_bool),
         ("npu_rows_by_copy", ctypes.c_bool),
+        ("identity", ctypes.c_bool),
     ]
 
 
@@ -73,6 +75,12 @@ def _load_ops() -> ctypes.CDLL:
     ops.msprobe_dumper_open.argtypes = [ctypes.POINTER(_Options)]
     ops.msprobe_dumper_folder.restype = ctypes.c_int
     ops.msprobe_dumper_folder.argtypes = [ctypes.c_int64, ctypes.c_char_p]
+    ops.msprobe_dumper_site.restype = ctypes.c_int64
+    ops.msprobe_dumper_site.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_bool, ctypes.c_int64]
+    ops.msprobe_dumper_graphs.restype = ctypes.c_int64
+    ops.msprobe_dumper_graphs.argtypes = [ctypes.c_int64]
+    ops.msprobe_dumper_called.restype = ctypes.c_int
+    ops.msprobe_dumper_called.argtypes = [ctypes.c_int64, ctypes.c_int64]
     ops.msprobe_dumper_recording.restype = ctypes.c_int
     ops.msprobe_dumper_recording.argtypes = [ctypes.c_int64, ctypes.c_bool]
     ops.msprobe_dumper_reserve.restype = ctypes.c_int
@@ -134,6 +142,8 @@ def open_dumper(
     slices: Sequence[tuple[int, int | None, int, int]] = (),
     npu_copy_in_callback: bool = False,
     npu_rows_by_copy: bool = False,
+    identity: bool = True,
+    run: str = "",
 ) -> int:
     """A new dumper's handle: positive, never used twice in a process.
 
@@ -144,6 +154,7 @@ def open_dumper(
         scope_wanted: whether these two are recorded themselves, or only mark the scope.
         modules: whether modules are recorded at all.
         slices: (dim, size or None, begin, end).
+        run: members of a JSON object, without braces, that stand in each dump.json under "Run".
     """
     structures = [_Slice(dim, -1 if size is None else size, begin, end) for dim, size, begin, end in slices]
     array = (_Slice * len(slices))(*structures)
@@ -151,6 +162,7 @@ def open_dumper(
         level.encode(),
         _encode(scope[0]),
         _encode(scope[1]),
+        run.encode(),
         array,
         len(slices),
         tensors,
@@ -160,6 +172,7 @@ def open_dumper(
         outputs,
         npu_copy_in_callback,
         npu_rows_by_copy,
+        identity,
     )
     handle: int = _OPS.msprobe_dumper_open(ctypes.byref(options))
     if handle == 0:
@@ -174,6 +187,29 @@ def _encode(text: str) -> bytes:
 def set_folder(handle: int, folder: str) -> None:
     """Where the first step is written: the absolute path of dump.json's folder, which is made when it is needed."""
     if _OPS.msprobe_dumper_folder(handle, _encode(folder)) != 0:
+        _raise_last_error()
+
+
+def add_site(handle: int, name: str, *, filtered: bool, parent: int) -> int:
+    """Counts a module of the dumper's; returns its number. `filtered`: it is not recorded on purpose. `parent`: number of the module around
+    it, or -1."""
+    site: int = _OPS.msprobe_dumper_site(handle, _encode(name), filtered, parent)
+    if site < 0:
+        _raise_last_error()
+    return site
+
+
+def captured_forwards(handle: int) -> int:
+    """How many forwards were captured in graphs."""
+    count: int = _OPS.msprobe_dumper_graphs(handle)
+    if count < 0:
+        _raise_last_error()
+    return count
+
+
+def mark_called(handle: int, site: int) -> None:
+    """Says that a module's forward was called."""
+    if _OPS.msprobe_dumper_called(handle, site) != 0:
         _raise_last_error()
 
 

@@ -18,7 +18,21 @@ DATA_MODES = ("all", "forward", "backward", "input", "output")
 NPU_TRANSFERS = ("captured", "callback")
 NPU_ROWS = ("out", "copy")
 
-_TOP_KEYS = {"task", "dump_path", "rank", "step", "level", "dump_enable", "data_mode", "scope", "statistics", "tensor", "npu"}
+_TOP_KEYS = {
+    "task",
+    "dump_path",
+    "rank",
+    "step",
+    "level",
+    "dump_enable",
+    "data_mode",
+    "scope",
+    "parameters",
+    "identity",
+    "statistics",
+    "tensor",
+    "npu",
+}
 _TASK_KEYS = {"list", "slice", "custom_api"}  # of the sections "statistics" and "tensor"
 _SLICE_KEYS = {"dim", "size", "begin", "end"}
 _NPU_KEYS = {"transfer", "rows"}
@@ -84,8 +98,11 @@ class Config:
     keywords: tuple[str, ...]  # lower case; empty: everything
     slices: tuple[Slice, ...]
     custom_apis: tuple[str, ...]
+    parameters: bool
+    identity: bool
     npu_copy_in_callback: bool
     npu_rows_by_copy: bool
+    as_read: str  # the file's content, as JSON
 
     @property
     def modules(self) -> bool:
@@ -101,6 +118,10 @@ class Config:
         """Whether the list's keywords let a module or API of this name through."""
         folded = name.casefold()
         return not self.keywords or any(keyword in folded for keyword in self.keywords)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
 
 
 class _Reader:
@@ -119,7 +140,7 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise ConfigError(f"{self._path}: must be UTF-8 text: byte {error.start} is not") from error
         try:
-            content = json.loads(text)
+            content = json.loads(text, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             place = f"line {error.lineno}, column {error.colno}"
             raise ConfigError(f"{self._path}: {place}: not valid JSON: {error.msg}") from error
@@ -296,8 +317,11 @@ def read_config(config_path: str | os.PathLike[str] | None) -> Config:
         keywords=keywords,
         slices=slices,
         custom_apis=custom_apis,
+        parameters=reader.switch(content, "parameters"),
+        identity=reader.switch(content, "identity"),
         npu_copy_in_callback=reader.choice(npu, "transfer", NPU_TRANSFERS, "npu.") == "callback",
         npu_rows_by_copy=reader.choice(npu, "rows", NPU_ROWS, "npu.") == "copy",
+        as_read=json.dumps(content),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from msprobe.pytorch.config import ConfigError
 
 _PREFIX = "Custom"
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set for classes made by Python code
+_CODE_OF_GRAPHS = "<eval_with_key>"  # the file name that torch.fx gives to generated code
 _WRAPPED = "_msprobe_wrapped"  # of our wrappers: what they stand for
 
 
@@ -26,6 +28,8 @@ class Wrapped:
     def __init__(self, path: str, handle: int, device: torch.device) -> None:
         """Replaces the callable at an import path by one that records. See `wrap`."""
         self._owner, self._name = _find(path)
+        if path.startswith("torch."):
+            _let_dynamo_know_the_originals()
         self._own = self._name in vars(self._owner)  # else a base class has it, and the wrapper goes before it
         self._original = inspect.getattr_static(self._owner, self._name)
         self._site = hooks.Site(str(handle), tags.escape(f"{_PREFIX}.{path}"), True, False, device, None, None)
@@ -60,6 +64,12 @@ def wrap(path: str, handle: int, device: torch.device) -> Wrapped:
     return Wrapped(path, handle, device)
 
 
+def _let_dynamo_know_the_originals() -> None:
+    """Dynamo finds torch's own functions by their names, once, when it first compiles: by then a name may stand for a wrapper."""
+    trace_rules = importlib.import_module("torch._dynamo.trace_rules")
+    getattr(trace_rules, "get_torch_obj_rule_map", lambda: None)()  # a private name: without it Dynamo looks when it compiles
+
+
 def _marked(wrapper: Any) -> Any:
     return wrapper.__func__ if isinstance(wrapper, staticmethod | classmethod) else wrapper
 
@@ -67,8 +77,8 @@ def _marked(wrapper: Any) -> Any:
 def _find(path: str) -> tuple[Any, str]:
     """The module or class that holds the callable, and its name there."""
     parts = path.split(".")
-    if parts[0] in ("builtins", "msprobe"):
-        raise ConfigError(f"custom_api '{path}': cannot be recorded: recording needs it itself")
+    if parts[0] in ("builtins", "msprobe") or parts[:2] in (["torch", "compiler"], ["torch", "_C"], ["torch", "ops"]):
+        raise ConfigError(f"custom_api '{path}': recording needs it itself; operators (torch.ops) are recorded at level L1")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
         raise ConfigError(f"custom_api '{path}': must be a full import path such as package.module.function")
     for length in range(len(parts) - 1, 0, -1):
@@ -152,7 +162,10 @@ def _recording(site: hooks.Site, function: Callable[..., Any]) -> Callable[..., 
         if not hooks.records_now(site):
             return function(*args, **kwargs)
         if torch.compiler.is_compiling():
-            return call(args, kwargs)
+            # Dynamo has put the operators beside the call; what traces its graph again comes through here by the function's name.
+            return call(args, kwargs) if torch.compiler.is_dynamo_compiling() else function(*args, **kwargs)
+        if sys._getframe(1).f_code.co_filename.startswith(_CODE_OF_GRAPHS):  # a traced graph that runs: the same
+            return function(*args, **kwargs)
         return hooks.in_forward(site, lambda: call(args, kwargs))
 
     functools.update_wrapper(recording, function)

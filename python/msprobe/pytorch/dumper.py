@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import sys
 import threading
 import types
 import warnings
@@ -14,9 +16,11 @@ from typing import Any
 import torch
 
 from msprobe.lib import aclgraph_dump_ext
-from msprobe.pytorch import custom_api, hooks, ops, save
+from msprobe.pytorch import custom_api, hooks, ops, run, save, tags
 from msprobe.pytorch.api_mode import ApiMode
 from msprobe.pytorch.config import Config, ConfigError, EnableSwitch, read_config
+from msprobe.pytorch.identity import Identity
+from msprobe.pytorch.parameters import Parameters
 
 _ROOT_NAME = "__root__"
 _TENSOR_FOLDER = "dump_tensor_data"
@@ -49,6 +53,10 @@ class AclGraphDumper:
         self._scope: frozenset[str] = frozenset()
         self._hooked: list[tuple[torch.nn.Module, hooks.Site]] = []
         self._custom_apis: list[custom_api.Wrapped] = []
+        self._parameters: Parameters | None = None
+        self._identity: Identity | None = None
+        self._sites: list[tuple[str, bool, int]] = []  # name, filtered, parent, of each module
+        self._wrote_anything = False
         self._lock = threading.RLock()  # start, step and close of several threads come one after the other
         self._told_of_empty_step = False
         self._told_of_old_files = False
@@ -72,11 +80,15 @@ class AclGraphDumper:
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
                 return
             model = _uncompiled(model)
+            opened = self._handle is None
             if self._handle is None:
                 self._handle = self._open(model)
             try:
                 self._hook(model, self._handle)
-                self._place_step(self._handle)
+                if opened:
+                    self._place_step(self._handle)
+                if self._parameters is not None:
+                    self._parameters.record()
                 if not self._custom_apis:
                     for path in self._config.custom_apis:
                         self._custom_apis.append(custom_api.wrap(path, self._handle, _main_device(model)))
@@ -101,12 +113,17 @@ class AclGraphDumper:
             self._enabled = self._enabled if enabled is None else enabled
             if dump:
                 following = self._step_id + 1
-                entries = aclgraph_dump_ext.write(
-                    self._handle,
-                    empty=recording,
-                    next_folder=self._step_folder(following),
-                    next_recording=self._records_in(following),
-                )
+                try:
+                    entries = aclgraph_dump_ext.write(
+                        self._handle,
+                        empty=recording,
+                        next_folder=self._step_folder(following),
+                        next_recording=self._records_in(following),
+                    )
+                except BaseException:
+                    aclgraph_dump_ext.set_recording(self._handle, self._records_in(self._step_id))
+                    raise
+                self._wrote_anything = self._wrote_anything or entries > 0
                 if entries == 0 and recording:
                     self._tell_of_empty_step()
                 self._step_id = following
@@ -114,6 +131,11 @@ class AclGraphDumper:
             else:
                 aclgraph_dump_ext.discard(self._handle)
                 aclgraph_dump_ext.set_recording(self._handle, self._records_in(self._step_id))
+            if self._parameters is not None and self._records_in(self._step_id):
+                self._parameters.record()
+            if self._identity is not None:
+                self._identity.captured(aclgraph_dump_ext.captured_forwards(self._handle))
+                self._identity.check()
         aclgraph_dump_ext.raise_save_error()
 
     def enable(self) -> None:
@@ -153,8 +175,11 @@ class AclGraphDumper:
     def _forked(self) -> None:
         """In the child: what the parent recorded is the parent's, and locks may be held by threads that are not here."""
         self._lock = threading.RLock()
+        self._wrote_anything = True  # whether a child writes is its own affair
         if self._handle is not None:
             aclgraph_dump_ext.renew(self._handle)
+            for name, filtered, parent in self._sites:
+                aclgraph_dump_ext.add_site(self._handle, name, filtered=filtered, parent=parent)
             self._place_step(self._handle)
 
     def close(self) -> None:
@@ -172,7 +197,11 @@ class AclGraphDumper:
             if self._handle is not None:
                 aclgraph_dump_ext.close(self._handle)
                 ops.forget(self._handle)
+                self._tell_if_useless()
                 self._handle = None
+                self._parameters = None
+                self._identity = None
+                self._sites.clear()
 
     def __enter__(self) -> AclGraphDumper:
         return self
@@ -195,9 +224,27 @@ class AclGraphDumper:
             reason += "; the API level does not see inside torch.compile"
         warnings.warn(f"msprobe: nothing was recorded in step {self._step_id}: {reason}", stacklevel=4)
 
+    def _tell_if_useless(self) -> None:
+        """At the end: a dumper that was started and has written nothing."""
+        if self._handle is not None and not self._wrote_anything:
+            hooked = sum(not filtered for _, filtered, _ in self._sites)
+            sys.stderr.write(
+                f"msprobe: an AclGraphDumper was started and wrote no entry, {hooked} modules collected from, "
+                f"dump_path {self._config.dump_path}: step() was not called, or nothing was recorded in its steps\n"
+            )
+
     def _step_folder(self, step: int) -> str:
         process = f"rank{self._rank}" if self._rank is not None else f"pid{os.getpid()}"
         return os.path.join(self._config.dump_path, f"step{step}", process)
+
+    def _add_site(self, handle: int, name: str, wanted: bool, parent: int) -> int:
+        """Counts a module in the dumper's account; returns its number there. At level L1 there are no modules to count."""
+        if not self._config.modules:
+            return -1
+        only_marks = name in self._scope and not self._config.wants(name)
+        site = (name, not wanted or only_marks, parent)
+        self._sites.append(site)
+        return aclgraph_dump_ext.add_site(handle, name, filtered=site[1], parent=parent)
 
     def _open(self, model: torch.nn.Module) -> int:
         config = self._config
@@ -212,8 +259,13 @@ class AclGraphDumper:
             slices=[(entry.dim, entry.size, entry.begin, entry.end) for entry in config.slices],
             npu_copy_in_callback=config.npu_copy_in_callback,
             npu_rows_by_copy=config.npu_rows_by_copy,
+            identity=config.identity,
+            run=run.describe(_main_device(model), self._rank, config.as_read),
         )
+        ops.name_tokens(handle)
         self._api_mode = ApiMode(handle, config.wants) if config.apis else None
+        self._parameters = Parameters(handle) if config.parameters and config.modules else None
+        self._identity = Identity() if config.identity else None
         if config.task == "tensor":
             save.flush_at_exit()
         return handle
@@ -247,6 +299,7 @@ class AclGraphDumper:
         devices = _devices_of(model)
         device = _main_device(model)
         collected = 0
+        numbers: dict[str, int] = {}
         for name, module in new:
             if isinstance(module, torch.jit.ScriptModule):
                 continue
@@ -254,9 +307,14 @@ class AclGraphDumper:
             # The ends of the scope must mark it even where they are not recorded themselves.
             wanted = (self._config.modules and self._config.wants(full_name)) or full_name in self._scope
             root = module is model
+            numbers[name] = self._add_site(handle, full_name, wanted, numbers.get(name.rpartition(".")[0], -1))
+            if self._identity is not None:
+                self._identity.add(module, full_name)
             if not wanted and not root:
                 continue
             collected += wanted
+            if wanted and self._parameters is not None:
+                self._parameters.add(module, tags.escape(full_name))
             site = hooks.install(
                 module,
                 handle=handle,
@@ -264,6 +322,8 @@ class AclGraphDumper:
                 collected=wanted,
                 root=root,
                 device=device,
+                site_number=numbers[name],
+                identity=self._identity,
                 api_mode=self._api_mode if root else None,
             )
             self._hooked.append((module, site))
@@ -274,7 +334,7 @@ class AclGraphDumper:
             ops.prepare(handle, device, room)
 
 
-_dumpers: weakref.WeakSet[AclGraphDumper] = weakref.WeakSet()  # for forks
+_dumpers: weakref.WeakSet[AclGraphDumper] = weakref.WeakSet()  # for forks and the end
 
 
 def _forget_in_child() -> None:
@@ -282,7 +342,13 @@ def _forget_in_child() -> None:
         dumper._forked()
 
 
+def _tell_at_exit() -> None:
+    for dumper in list(_dumpers):
+        dumper._tell_if_useless()
+
+
 os.register_at_fork(after_in_child=_forget_in_child)
+atexit.register(_tell_at_exit)
 
 
 def _make_folder(path: str) -> None:

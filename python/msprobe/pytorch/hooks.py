@@ -22,6 +22,7 @@ import torch
 from msprobe.lib import aclgraph_dump_ext
 from msprobe.pytorch import ops, recorder, tags
 from msprobe.pytorch.api_mode import ApiMode
+from msprobe.pytorch.identity import Identity
 
 
 @dataclass
@@ -37,6 +38,9 @@ class Site:
     override_key: (
         str | None
     )  # where in the module's __dict__ the `forward` lies that stood there before; None: the class's is used
+    number: int = -1  # of the module, in the dumper's account
+    identity: Identity | None = None
+    called: bool = False  # eagerly, or while it was captured
     active: bool = True
 
 
@@ -84,6 +88,9 @@ def in_forward(site: Site, work: Callable[[], Any]) -> Any:
     of a submodule then brings every replay's records to the host itself."""
     depths = _depths.of
     handle = int(site.handle)
+    if not site.called:
+        site.called = True
+        aclgraph_dump_ext.mark_called(handle, site.number)
     outer = depths.get(site.handle, 0)
     depths[site.handle] = outer + 1
     if outer == 0:
@@ -98,6 +105,8 @@ def in_forward(site: Site, work: Callable[[], Any]) -> Any:
         depths[site.handle] = outer
     if outer == 0:
         ops.commit(handle, site.device)
+        if site.identity is not None and site.device.type != "cpu":
+            site.identity.captured(aclgraph_dump_ext.captured_forwards(handle))
     return output
 
 
@@ -147,6 +156,8 @@ def install(
     collected: bool,
     root: bool,
     device: torch.device,
+    site_number: int,
+    identity: Identity | None = None,
     api_mode: ApiMode | None = None,
 ) -> Site:
     """Replaces the module's forward by one that records. The site is what `remove` needs."""
@@ -158,7 +169,7 @@ def install(
         override_key = f"_msprobe_forward_{number}"
         module.__dict__[override_key] = override
     shown = getattr(override, "__func__", override) if override is not None else type(module).forward
-    site = Site(str(handle), tags.escape(name), collected, root, device, api_mode, override_key)
+    site = Site(str(handle), tags.escape(name), collected, root, device, api_mode, override_key, site_number, identity)
     code = _template.__code__.replace(co_name=f"forward_{number}")
     hooked = types.FunctionType(code, _template.__globals__, "forward")
     hooked.__kwdefaults__ = {"_msprobe_site": site}

@@ -3,22 +3,30 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Callable
+
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from msprobe.lib import aclgraph_dump_ext  # registers the operators
 from msprobe.pytorch import npugraphs
 
-
 _zeros = torch.zeros  # the original, should the user have it recorded as a custom API
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _token(handle: int, device: torch.device) -> torch.Tensor:
     """The one-element tensor whose declared mutation keeps operators in a traced graph; one for each dumper and device.
 
     It must not be made inside a trace (then the operators are dropped), nor be an inference tensor (autograd refuses those).
     """
+    make = _makers.get((handle, device.type, device.index), _make_token)
+    token: torch.Tensor = make(handle, device)
+    return token
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _make_token(handle: int, device: torch.device) -> torch.Tensor:
     key = (handle, device)
     token = _tokens.get(key)
     if token is None:
@@ -32,7 +40,22 @@ def _token(handle: int, device: torch.device) -> torch.Tensor:
     return token
 
 
+def name_tokens(handle: int) -> None:
+    """Lets tensors of several devices, or of several dumpers, be recorded in one compiled graph: Dynamo calls a constant after the function
+    that gave it, and AOT refuses two constants of one name. Not from inside a trace."""
+    devices = [torch.device("cpu")]
+    if (accelerator := torch.accelerator.current_accelerator()) is not None:
+        devices += [torch.device(accelerator.type, index) for index in range(torch.accelerator.device_count())]
+    for device in devices:
+        key = (handle, device.type, device.index)
+        if key not in _makers:
+            name = f"{_make_token.__name__}_{handle}_{device.type}_{device.index}"
+            maker = types.FunctionType(_make_token.__code__.replace(co_name=name), _make_token.__globals__, name)
+            _makers[key] = torch.compiler.assume_constant_result(maker)
+
+
 _tokens: dict[tuple[int, torch.device], torch.Tensor] = {}  # a cache: contents mean nothing
+_makers: dict[tuple[int, str, int | None], Callable[[int, torch.device], torch.Tensor]] = {}  # by dumper and device
 
 
 def stat(x: torch.Tensor, handle: int, tag: str) -> None:
@@ -58,6 +81,8 @@ def forget(handle: int) -> None:
     """Drops the tokens of a closed dumper. Graphs that hold them keep them alive."""
     for key in [key for key in _tokens if key[0] == handle]:
         _tokens.pop(key, None)
+    for known in [known for known in _makers if known[0] == handle]:
+        _makers.pop(known, None)
 
 
 def prepare(handle: int, device: torch.device, sites: int) -> None:

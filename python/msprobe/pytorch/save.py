@@ -84,6 +84,7 @@ def _prepare(path: str, device: torch.device) -> str:
     key = f"{pid}\0{os.getcwd()}\0{path}"  # a forked child checks for itself
     base = _prepared.get(key)
     if base is None:
+        ops.name_tokens(0)
         base = _check_path(path)
         remove_leftovers(os.path.dirname(base), os.path.basename(base) + "_")
         if os.path.lexists(f"{base}_0.pt"):

@@ -19,6 +19,7 @@ API = "a"
 ARGS = "args"
 KWARGS = "kwargs"
 OUT = "out"
+PARAMS = "params"
 
 _MAX_DEPTH = 32  # deeper is a structure that holds itself
 
@@ -53,7 +54,7 @@ def find_tensors(value: Any, path: str, found: Found, above: tuple[int, ...] = (
     `above` are the ids of the containers around: a structure that holds itself ends there.
     """
     if isinstance(value, torch.Tensor):
-        tensor = _recordable(value)
+        tensor = recordable(value)
         if tensor is not None:
             found.append((path or "#0", tensor))
         return
@@ -89,7 +90,7 @@ def _members(value: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def _recordable(tensor: torch.Tensor) -> torch.Tensor | None:
+def recordable(tensor: torch.Tensor) -> torch.Tensor | None:
     """The tensor whose numbers stand for this one: itself, or this rank's part of a distributed one."""
     kind = type(tensor)
     if kind is torch.Tensor or kind is torch.nn.Parameter:

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dump/run.h"
 
 namespace msprobe::dump {
 namespace {
@@ -58,7 +59,7 @@ class DumpJsonTest : public ::testing::Test {
 
   Json dump() {
     const fs::path folder = folder_ / "step0" / "rank0";
-    entries_ = write_dump_json({"mix", folder.string(), nullptr}, records_, session_);
+    entries_ = write_dump_json({"mix", folder.string(), tensors_, run_}, records_, parameters_, session_);
     std::ifstream in(folder / "dump.json");
     return Json::parse(in);
   }
@@ -74,6 +75,9 @@ class DumpJsonTest : public ::testing::Test {
   fs::path folder_;
   log::Session session_;
   std::vector<log::Record> records_;
+  Parameters parameters_;
+  std::string run_;
+  FileNames* tensors_ = nullptr;
   std::int64_t entries_ = 0;
 };
 
@@ -217,10 +221,82 @@ TEST_F(DumpJsonTest, HostileNamesStayText) {
   EXPECT_EQ(names(data.front()["input_kwargs"]).front(), "k\\\"/");
 }
 
+TEST_F(DumpJsonTest, ParametersStandInTheirModulesFirstEntryOnce) {
+  add("m|Module.a.A|params|.weight|", 3);
+  add("m|Module.b.B|params|.bias|", 4);
+  add("m|Module.a.A|params|.weight|", 5);  // taken again before the step ended: the older one is out of date
+  parameters_.take_from(records_, session_.tags);
+  EXPECT_TRUE(records_.empty());
+  add("m|Module.a.A|out|#0|^$");
+  add("m|Module.a.A|out|#0|^$");
+  const Json first = dump()["data"];
+  EXPECT_EQ(first["Module.a.A.forward.0"]["parameters"]["weight"]["Max"], 5.0);
+  EXPECT_FALSE(first["Module.a.A.forward.1"].contains("parameters"));
+  EXPECT_EQ(first["Module.a.A.forward.0"]["Order"]["first"], 0);
+  add("m|Module.b.B|out|#0|^$");
+  const Json second = dump()["data"];
+  EXPECT_FALSE(second["Module.a.A.forward.0"].contains("parameters"));
+  EXPECT_EQ(second["Module.b.B.forward.0"]["parameters"]["bias"]["Max"], 4.0);
+}
+
+TEST_F(DumpJsonTest, ParametersWaitForAWriteThatSucceeds) {
+  add("m|Module.a.A|params|.weight|");
+  parameters_.take_from(records_, session_.tags);
+  add("m|Module.a.A|out|#0|^$");
+  fs::create_directories(folder_ / "dump.json");
+  EXPECT_THROW(write_dump_json({"L0", folder_.string(), nullptr, {}}, records_, parameters_, session_), FileError);
+  EXPECT_TRUE(dump()["data"]["Module.a.A.forward.0"].contains("parameters"));
+}
+
+TEST_F(DumpJsonTest, TheRunIsAccountedFor) {
+  log::Account account;
+  const auto root = account.add("Module.__root__.R", false, -1);
+  account.add("Module.a.A", false, root);
+  account.add("Module.b.B", false, root);
+  account.add("Module.c.C", true, root);
+  account.add("Module.d.D", false, account.add("Module.silent.S", false, root));
+  account.called(root);
+  add("m|Module.__root__.R|out|#0|^$");
+  account.recorded(records_, session_.tags);
+  session_.tags.intern("m|Module.a.A|out|#0|^$");
+  session_.tags.intern("m|Module.b.B|params|.weight|");
+  log::Graphs graphs;
+  graphs.replayed(graphs.add(7));
+  run_ = run_text({"\"config\": {\"a\": [1]}", graphs.all(), account.summary(session_.tags), 3});
+  const Json run = dump()["Run"];
+  EXPECT_EQ(run["config"]["a"][0], 1);
+  EXPECT_EQ(run["graphs"], Json::parse(R"([{"id": 0, "sites": 7, "replays": 1}])"));
+  const Json& told = run["Account"];
+  EXPECT_EQ(told["hooked"], 6);
+  EXPECT_EQ(told["recorded"], 1);
+  EXPECT_EQ(told["filtered"], 1);
+  EXPECT_EQ(told["dropped"], 3);
+  ASSERT_EQ(told["silent"].size(), 4U);
+  const auto reason = [&](const char* name) { return told["silent"][name].get<std::string>(); };
+  EXPECT_EQ(reason("Module.a.A").substr(0, 8), "captured");
+  EXPECT_EQ(reason("Module.b.B").substr(0, 30), "not called through its forward") << "a parameter is no call";
+  EXPECT_EQ(reason("Module.d.D").substr(0, 12), "never called");
+}
+
+TEST_F(DumpJsonTest, SavedTensorsAreNamed) {
+  FileNames names;
+  tensors_ = &names;
+  add("m|Module.a b.A|args|#0|^").in_file = true;
+  records_.back().call_index = 4;
+  add("m|Module.a b.A|out|#0|$").call_index = 4;
+  const Json whole = dump();
+  EXPECT_EQ(whole["task"], "tensor");
+  EXPECT_EQ(whole["dump_data_dir"], (folder_ / "step0/rank0/dump_tensor_data").string());
+  const Json& entry = whole["data"]["Module.a b.A.forward.4"];
+  EXPECT_EQ(entry["input_args"][0]["data_name"], "Module.a_b.A.forward.4.input.0.pt");
+  EXPECT_EQ(entry["input_args"][0]["FullName"], "Module.a b.A.forward.4.input.0");
+  EXPECT_FALSE(entry["output"][0].contains("data_name"));
+}
+
 TEST_F(DumpJsonTest, AFailedWriteLeavesNothing) {
   add("m|Module.a.A|out|#0|^$");
   fs::create_directories(folder_ / "dump.json");  // a folder where the file should go
-  EXPECT_THROW(write_dump_json({"L0", folder_.string(), nullptr}, records_, session_), FileError);
+  EXPECT_THROW(write_dump_json({"L0", folder_.string(), nullptr, {}}, records_, parameters_, session_), FileError);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 

@@ -44,6 +44,16 @@ TEST_F(FileNamesTest, NamesThatBecomeAlikeAreKeptApart) {
   EXPECT_NE(of("m|Module.x.X|out|.a.b|").name, of("m|Module.x.X|out|.a/.b|").name);
 }
 
+TEST_F(FileNamesTest, ThreePlacesWithOneFullNameHaveThreeFiles) {
+  const std::string first = of("m|Module.x.X|args|#1/.a/.b|").name;
+  const std::string second = of("m|Module.x.X|args|#1/.a.b|").name;
+  const std::string third = of("m|Module.x.X|kwargs|.1.a.b|").name;
+  EXPECT_EQ(first, "Module.x.X.forward.0.input.1.a.b.pt");
+  EXPECT_NE(first, second);
+  EXPECT_NE(first, third);
+  EXPECT_NE(second, third);
+}
+
 TEST_F(FileNamesTest, LongNamesAreCutToDifferentOnesThatKeepBothEnds) {
   const std::string path(500, 'a');
   const FileName first = of("m|Module." + path + "x.Linear|args|#0|^");

@@ -108,16 +108,38 @@ TEST_F(TensorLogTest, EachReplayHasFilesAndRecordsOfItsOwn) {
   EXPECT_EQ(files("step1"), std::set<std::string>{"Module.a.A.forward.0.input.0.pt"});
 }
 
-TEST_F(TensorLogTest, EagerCallsAreCountedAsTheProgramComesToThem) {
-  const auto first = target("a|Aten.mul|out|#0|^$", false);
-  const auto second = target("a|Aten.mul|out|#0|^$", false);
-  ASSERT_TRUE(run(*second, 2));  // a host tensor, while the device has not come to the first
-  ASSERT_TRUE(run(*first, 1));
+TEST_F(TensorLogTest, EagerCallsAndReplaysAreCountedAsTheyRun) {
+  session_->lanes.enter_forward();
+  const auto captured = target("a|Aten.mul|out|#0|^$", true);
+  session_->lanes.end_forward();
+  for (const float value : {1.0F, 3.0F}) {
+    session_->lanes.enter_forward();
+    ASSERT_TRUE(run(*target("a|Aten.mul|out|#0|^$", false), value));
+    session_->lanes.end_forward();
+    ASSERT_TRUE(run(*captured, value + 1));
+  }
   const std::vector<log::Record> records = end_step();
-  ASSERT_EQ(records.size(), 2U);
-  EXPECT_EQ(records[0].stats.max.real, 1);
-  EXPECT_EQ(records[0].call_index, 0);
-  EXPECT_EQ(records[1].call_index, 1);
+  ASSERT_EQ(records.size(), 4U);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(records[i].stats.max.real, static_cast<double>(i + 1));
+    EXPECT_EQ(records[i].call_index, static_cast<std::int64_t>(i));
+  }
+}
+
+TEST_F(TensorLogTest, AGraphReplayedInsideAForwardStandsBeforeIt) {
+  session_->lanes.enter_forward();
+  const auto inner = target("m|Module.a.A|out|#0|^$", true);
+  session_->lanes.end_forward();
+  session_->lanes.enter_forward();
+  run(*target("m|Module.__root__.R|args|#0|^", false), 1);
+  run(*inner, 2);
+  run(*target("m|Module.__root__.R|out|#0|$", false), 3);
+  session_->lanes.end_forward();
+  std::vector<double> order;
+  for (const log::Record& record : end_step()) {
+    order.push_back(record.stats.max.real);
+  }
+  EXPECT_EQ(order, (std::vector<double>{2, 1, 3}));
 }
 
 TEST_F(TensorLogTest, AReplayIsSavedAsAWholeOrNotAtAll) {

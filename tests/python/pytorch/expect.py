@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a dump must hold, computed by other means: torch's own forward hooks or a dispatch mode of the test's own on a model that msprobe
-never touches, and numpy in float64."""
+"""What a dump and its files must hold, computed by other means: torch's own forward hooks or a dispatch mode of the test's own on a model
+that msprobe never touches, numpy in float64, and torch.load."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,10 @@ def _numbers(host: torch.Tensor) -> dict[str, Any]:
     record.setdefault("Max", float(values.max()))
     record.setdefault("Min", float(values.min()))
     with np.errstate(invalid="ignore", over="ignore"):
-        record |= {"Mean": float(values.mean()), "Norm": float(np.sqrt((values * values).sum()))}
+        largest = float(np.abs(values).max())
+        scale = largest if math.isfinite(largest) and largest > 1 else 1.0  # or squares of the largest float64s overflow
+        scaled = values / scale
+        record |= {"Mean": float(scaled.mean()) * scale, "Norm": float(np.sqrt((scaled * scaled).sum())) * scale}
     return record
 
 
@@ -77,6 +81,41 @@ class Calls:
         self.entries[name(number)] = entry
         return entry
 
+    def end(self, entry: dict[str, Any], output: Any) -> None:
+        entry["output"] = sequence(output)
+
+
+class Copies(Calls):
+    """Also a copy of each tensor, under the name of its file in the tensor task, without `.pt`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors: dict[str, torch.Tensor] = {}
+
+    def begin(self, name: Callable[[int], str], args: Any, kwargs: Any) -> dict[str, Any]:
+        entry = super().begin(name, args, kwargs)
+        self._copy(entry, "input", dict(enumerate(args)) | kwargs)
+        return entry
+
+    def end(self, entry: dict[str, Any], output: Any) -> None:
+        super().end(entry, output)
+        self._copy(entry, "output", output if isinstance(output, list | tuple | dict) else [output])
+
+    def _copy(self, entry: dict[str, Any], section: str, value: Any) -> None:
+        (name,) = (name for name, known in self.entries.items() if known is entry)
+        with _disable_current_modes():
+            for place, tensor in tensors_of(value, f"{name}.{section}"):
+                self.tensors[place] = tensor.detach().cpu().clone()
+
+
+def tensors_of(value: Any, place: str) -> Iterator[tuple[str, torch.Tensor]]:
+    """(place, tensor) of nested sequences and mappings: places count as the caller does, whatever stands between the tensors."""
+    if isinstance(value, torch.Tensor):
+        yield place, value
+    elif isinstance(value, dict | list | tuple):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from tensors_of(item, f"{place}.{key}")
+
 
 @contextmanager
 def module_calls(model: torch.nn.Module, calls: Calls) -> Iterator[None]:
@@ -90,7 +129,7 @@ def module_calls(model: torch.nn.Module, calls: Calls) -> Iterator[None]:
             stack.append(calls.begin(lambda i: f"{full}.forward.{i}", args, kwargs))
 
         def after(_: Any, _args: Any, output: Any, stack: list[dict[str, Any]] = stack) -> None:
-            stack.pop()["output"] = sequence(output)
+            calls.end(stack.pop(), output)
 
         handles.append(module.register_forward_pre_hook(before, with_kwargs=True, prepend=True))
         handles.append(module.register_forward_hook(after))
@@ -118,13 +157,26 @@ class ApiCalls(TorchDispatchMode):
         inputs = {key: value for key, value in kwargs.items() if key != "out"}
         entry = self._calls.begin(lambda i: f"{prefix}.{name}.{i}.forward", args, inputs)
         output = func(*args, **kwargs)
-        entry["output"] = sequence(output)
+        self._calls.end(entry, output)
         return output
 
 
 def expected(model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module], Any]) -> dict[str, dict[str, Any]]:
     """The entries that `runs(model)` must give at a level. The model must not be hooked by msprobe."""
     calls = Calls()
+    watch(calls, model, level, runs)
+    return {name: entry for name, entry in calls.entries.items() if any(entry.values())}
+
+
+def expected_tensors(model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module], Any]) -> dict[str, torch.Tensor]:
+    """The tensors that `runs(model)` must leave in files, by their names without `.pt`."""
+    copies = Copies()
+    watch(copies, model, level, runs)
+    return copies.tensors
+
+
+def watch(calls: Calls, model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module], Any]) -> None:
+    """Runs with every call of a level going to `calls`."""
     if level == "L0":
         with module_calls(model, calls):
             runs(model)
@@ -134,7 +186,6 @@ def expected(model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module
     else:
         with module_calls(model, calls), ApiCalls(calls):
             runs(model)
-    return {name: entry for name, entry in calls.entries.items() if any(entry.values())}
 
 
 def renamed_api(entries: dict[str, Any], old: str, new: str) -> dict[str, Any]:
@@ -189,9 +240,60 @@ def assert_dump(dump: dict[str, Any], wanted: dict[str, dict[str, Any]], device:
     data = dump["data"]
     assert list(data) == list(wanted)
     for name, entry in wanted.items():
-        assert set(data[name]) == {"input_args", "input_kwargs", "output", "Order"}, name
+        assert set(data[name]) - {"parameters"} == {"input_args", "input_kwargs", "output", "Order"}, name
         for section in ("input_args", "input_kwargs", "output"):
             assert_tree(data[name][section], entry[section], f"{name}.{section}", TOLERANCE[device.type])
     firsts = [entry["Order"]["first"] for entry in data.values()]
     assert firsts == sorted(firsts) and len(set(firsts)) == len(firsts)
     assert all(entry["Order"]["first"] <= entry["Order"]["last"] for entry in data.values())
+
+
+def records_of(dump: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(entry, record) of every tensor in a dump."""
+
+    def inside(value: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(value, dict) and value.get("type") == "torch.Tensor":
+            yield value
+        else:
+            for item in value.values() if isinstance(value, dict) else value:
+                yield from inside(item)
+
+    for name, entry in dump["data"].items():
+        for section in ("input_args", "input_kwargs", "output"):
+            for record in inside(entry[section]):
+                yield name, record
+
+
+def bits(x: torch.Tensor) -> bytes:
+    """The bytes of a tensor's values, whatever its dtype, device and layout."""
+    plain = x.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    return plain.view(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+
+
+def saved_files(dump: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """All files of a dump, by their names without `.pt`: those that its records name and no others, each read by torch.load, with the
+    numbers of its record."""
+    folder = Path(dump["dump_data_dir"])
+    files: dict[str, torch.Tensor] = {}
+    for entry, record in records_of(dump):
+        if "data_name" not in record:
+            continue
+        name = record["data_name"].removesuffix(".pt")
+        assert name not in files, name
+        assert record["data_name"].startswith(f"{entry}.") or "FullName" in record, name
+        x = torch.load(folder / record["data_name"], weights_only=True)
+        assert_record(record, record_of(x), name, 1e-12)
+        files[name] = x
+    there = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    assert there == sorted(f"{name}.pt" for name in files)
+    return files
+
+
+def assert_files(dump: dict[str, Any], wanted: dict[str, torch.Tensor]) -> None:
+    """The dump has exactly the wanted tensors, to the bit."""
+    files = saved_files(dump)
+    assert sorted(files) == sorted(wanted)
+    for name, x in wanted.items():
+        found = files[name]
+        assert (found.dtype, found.shape) == (x.dtype, x.shape), name
+        assert bits(found) == bits(x), name
