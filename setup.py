@@ -46,14 +46,14 @@ def missing_for(modules: list[str]) -> list[str]:
     """What the environment lacks to build these modules, each with its remedy."""
     missing: list[str] = []
     if not sys.platform.startswith("linux"):
-        missing.append(f"Linux: this system is {sys.platform}, and msprobe's operators are built on Linux only")
-    if not modules:
-        return missing
+        missing.append(f"Linux: this system is {sys.platform}, and msprobe is built on Linux only")
     missing += [
         f"{tool}: install it (Debian: apt-get install {package})"
         for tool, package in (("cmake", "cmake"), ("ninja", "ninja-build"), ("g++", "g++"))
         if shutil.which(tool) is None
     ]
+    if not modules:
+        return missing
     if build_environment.torch_version() is None:
         missing.append(f"torch: {sys.executable} -m pip install torch=={build_environment.DEFAULT_TORCH}")
     if build_environment.package_folder("torch_npu") is None:

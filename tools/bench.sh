@@ -15,6 +15,8 @@ while IFS= read -r -d '' program; do
   "$program" --benchmark_out="out/bench/$name.json" --benchmark_out_format=json
 done < <(find build/bench -type f -name '*_bench' -executable -print0 | sort -z)
 
+say "compare_bench.py"
+"$VENV_PYTHON" bench/compare/compare_bench.py
 say "eager_bench.py"
 "$VENV_PYTHON" bench/dumper/eager_bench.py
 tools/run_on_npu.sh bench/dumper/replay_bench.py

@@ -20,17 +20,23 @@ FOLDERS = {
     ".": "What the project is made with, and what to read first",
     ".ci": "Continuous integration",
     "bench": "Benchmarks; each checks its answer before it times it",
+    "bench/compare": "Benchmarks of comparing dumps",
     "bench/dumper": "Benchmarks of the dumper, in eager mode and at replay",
     "bench/save": "Benchmarks of writing saved tensors",
     "bench/stats": "Benchmarks of the statistics kernels",
     "cmake": "Parts of the build that several folders need",
     "csrc": "msprobe's C++",
     "csrc/base": "Errors, files that appear complete or not at all",
+    "csrc/cli": "The program `msprobe`, and the library behind `msprobe.compare`",
+    "csrc/compare": "Matches and judges the rows of two dumps, and finds where two runs part",
+    "csrc/compare/simd": "The metrics' fast kernels, one file an instruction set",
     "csrc/device": "Where a vendor's runtime is known: one file a device",
     "csrc/dump": "What is written for the user: dump.json, saved tensors",
     "csrc/format": "The contract of dump.json: dtypes and field names, spelled once",
     "csrc/log": "What was recorded, in the order of execution, in host memory",
     "csrc/ops": "The torch operators that are put into graphs",
+    "csrc/read": "Reads what a comparison needs: dumps, saved tensors, maps, folders",
+    "csrc/report": "Writes what a comparison found: tables, workbooks, the summary",
     "csrc/stats": "Statistics of a tensor in one pass over its memory",
     "csrc/stats/simd": "The fast kernels, one file an instruction set",
     "docs": "What users and contributors read beside the README",
@@ -50,11 +56,16 @@ FOLDERS = {
     "tests": "Tests",
     "tests/cpp": "Tests of the core, by folder of csrc",
     "tests/cpp/base": "Tests of csrc/base",
+    "tests/cpp/cli": "Tests of csrc/cli",
+    "tests/cpp/compare": "Tests of csrc/compare",
     "tests/cpp/dump": "Tests of csrc/dump",
     "tests/cpp/format": "Tests of csrc/format",
     "tests/cpp/log": "Tests of csrc/log",
+    "tests/cpp/read": "Tests of csrc/read",
+    "tests/cpp/report": "Tests of csrc/report",
     "tests/cpp/stats": "Tests of csrc/stats",
     "tests/python": "Tests of everything else",
+    "tests/python/compare": "Tests of the comparison, through the program and msprobe.compare",
     "tests/python/hostnpu": "Tests of hostnpu",
     "tests/python/hostnpu/inside": "Tests that run on hostnpu, started by the tests above",
     "tests/python/pytorch": "Tests of AclGraphDumper and its operators",
@@ -63,6 +74,10 @@ FOLDERS = {
     "tools": "What the Makefile and CI run",
     "tools/build_backend": "What the wheel's build asks of its environment",
     "tools/requirements": "Pinned Python packages, by what needs them",
+}
+# What lies below these is data; it is not listed file by file.
+DATA_FOLDERS = {
+    "tests/cpp/compare/tables": "Small dumps, each pair with the table that comes out of it",
 }
 # Files that have no place for a comment.
 FILES = {
@@ -135,17 +150,21 @@ def rendered() -> str:
     """The list, a table for each folder."""
     by_folder: dict[str, list[str]] = {}
     for name in repository_files():
-        folder = Path(name).parent.as_posix()
-        by_folder.setdefault(folder, []).append(name)
+        data = next((folder for folder in DATA_FOLDERS if name.startswith(folder + "/")), None)
+        if data:
+            by_folder.setdefault(data, [])
+        else:
+            by_folder.setdefault(Path(name).parent.as_posix(), []).append(name)
     # Folders that hold only folders are named too.
     for folder in list(by_folder):
         for parent in Path(folder).parents:
             by_folder.setdefault(parent.as_posix(), [])
-    problems = [f"{folder}/ has no line in FOLDERS of tools/make_map.py" for folder in by_folder if folder not in FOLDERS]
+    purposes = FOLDERS | DATA_FOLDERS
+    problems = [f"{folder}/ has no line in FOLDERS of tools/make_map.py" for folder in by_folder if folder not in purposes]
     parts = []
     for folder in sorted(by_folder, key=lambda name: "" if name == "." else name):
         title = "The root" if folder == "." else f"`{folder}/`"
-        parts.append(f"\n### {title}\n{FOLDERS.get(folder, '')}.\n")
+        parts.append(f"\n### {title}\n{purposes.get(folder, '')}.\n")
         if by_folder[folder]:
             parts.append("| file | what it does |\n| --- | --- |")
         for name in by_folder[folder]:

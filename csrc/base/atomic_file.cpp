@@ -20,13 +20,54 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kFolderMode = 0755;
 
+constexpr int kMostSuffixes = 100000;
+
+std::string with_suffix(const std::string& path, int number) {
+  if (number == 0) {
+    return path;
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos || dot <= name) {
+    dot = path.size();
+  }
+  return path.substr(0, dot) + "_" + std::to_string(number) + path.substr(dot);
+}
+
+// Gives errno's value, 0 for success and EEXIST where `path` is taken. A hard link never replaces, and every system has it; file
+// systems without links (FAT, some network ones) are asked for a rename that does not replace, which newer kernels know.
+int rename_unless_taken(const std::string& temporary, const std::string& path) {
+  if (link(temporary.c_str(), path.c_str()) == 0) {
+    unlink(temporary.c_str());
+    return 0;
+  }
+  if (errno == EEXIST) {
+    return EEXIST;
+  }
+  return renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
 // Two threads, or two processes, that write the same path at once must not share a temporary file.
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   return path + ".tmp." + std::to_string(getpid()) + "." + std::to_string(counter.fetch_add(1));
 }
 
-}  // namespace
+std::string place_new(const std::string& temporary, const std::string& wanted) {
+  int reason = EEXIST;
+  for (int number = 0; number < kMostSuffixes && reason == EEXIST; ++number) {
+    const std::string path = with_suffix(wanted, number);
+    reason = rename_unless_taken(temporary, path);
+    if (reason == 0) {
+      return path;
+    }
+  }
+  unlink(temporary.c_str());
+  fail_file("write", wanted, reason);
+}
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
   fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode);
@@ -73,7 +114,7 @@ void AtomicFile::write_all(const char* data, std::size_t size) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::close_file() {
   flush();
   // Some file systems (NFS, quotas) tell a failed write only here.
   const int closed = close(std::exchange(fd_, -1));
@@ -82,11 +123,20 @@ void AtomicFile::commit() {
     unlink(temporary_.c_str());
     fail_file("write", path_, reason);
   }
+}
+
+void AtomicFile::commit() {
+  close_file();
   if (rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int reason = errno;
     unlink(temporary_.c_str());
     fail_file("write", path_, reason);
   }
+}
+
+std::string AtomicFile::commit_new() {
+  close_file();
+  return place_new(temporary_, path_);
 }
 
 void create_folders(const std::string& path) {

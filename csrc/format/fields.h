@@ -31,9 +31,18 @@ inline constexpr std::string_view kOrder = "Order";  // ours: positions of the f
 inline constexpr std::string_view kOrderFirst = "first";
 inline constexpr std::string_view kOrderLast = "last";
 
+// --- keys of an entry, and of its name, that the original tool writes and we only read
+inline constexpr std::string_view kBackward = "backward";
+inline constexpr std::string_view kParametersGrad = "parameters_grad";
+
 // --- a record: one tensor
 inline constexpr std::string_view kType = "type";
 inline constexpr std::string_view kTypeTensor = "torch.Tensor";
+inline constexpr std::string_view kTypeP2POp = "torch.distributed.P2POp";
+inline constexpr std::string_view kTypeProcessGroup = "torch.ProcessGroup";
+inline constexpr std::string_view kTypeSize = "torch.Size";
+inline constexpr std::string_view kTypeSlice = "slice";
+inline constexpr std::string_view kTypeEllipsis = "ellipsis";
 inline constexpr std::string_view kDtype = "dtype";
 inline constexpr std::string_view kShape = "shape";
 inline constexpr std::string_view kMax = "Max";
@@ -45,6 +54,13 @@ inline constexpr std::string_view kCounts = "Counts";       // ours
 inline constexpr std::string_view kNote = "Note";           // ours: why the numbers are missing or of another type
 inline constexpr std::string_view kDataName = "data_name";  // the file with the tensor's values
 inline constexpr std::string_view kFullName = "FullName";   // ours: what data_name would be if file names could be anything
+inline constexpr std::string_view kRequiresGrad = "requires_grad";
+inline constexpr std::string_view kMd5 = "md5";
+inline constexpr std::string_view kValue = "value";
+inline constexpr std::string_view kGroupRanks = "group_ranks";
+inline constexpr std::string_view kTensor = "tensor";  // of a P2POp
+inline constexpr std::string_view kPeer = "peer";      // likewise
+inline constexpr std::string_view kP2POpName = "op";   // likewise
 inline constexpr std::string_view kCountNan = "nan";
 inline constexpr std::string_view kCountPosInf = "pos_inf";
 inline constexpr std::string_view kCountNegInf = "neg_inf";

@@ -142,7 +142,9 @@ def test_map_names_every_file_and_no_other():
     gone = [str(path.relative_to(ROOT)) for path in mapped if not path.is_file()]
     assert not gone, f"docs/map.md names files that are not there: {gone}"
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
-    tracked = {ROOT / name for name in listed if name and (ROOT / name).is_file()}
+    # Folders of data are named as a whole.
+    data = ("tests/cpp/compare/tables/",)
+    tracked = {ROOT / name for name in listed if name and (ROOT / name).is_file() and not name.startswith(data)}
     assert tracked <= mapped, f"docs/map.md lacks {sorted(str(path.relative_to(ROOT)) for path in tracked - mapped)}"
 
 

@@ -119,3 +119,22 @@ def test_single_point_ranks(tmp_path):
     for rank in range(2):
         assert torch.load(tmp_path / "dump" / f"rank{rank}" / "tensor_0.pt").unique().tolist() == [float(rank)]
     assert sorted(path.name for path in (tmp_path / "dump").iterdir()) == ["rank0", "rank1"]
+
+
+# --- comparing two runs -------------------------------------------------------------------------------------------
+
+
+def test_compare_two_runs_leads_to_the_wrong_weight(tmp_path):
+    """The README's screen, as far as it does not change from run to run."""
+    assert run(tmp_path, sys.executable, ROOT / "examples" / "compare_two_runs.py", tmp_path).returncode == 0
+    told = run(tmp_path, PROGRAM, "compare", "-tp", "target_dump", "-gp", "golden_dump", "-o", "output", "--step", "0")
+    assert (told.returncode, told.stderr) == (0, "")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.split("<!-- begin: output of msprobe compare -->\n```text\n")[1].split("```")[0]
+    for text in (told.stdout, shown):
+        assert "first visible at output 0 of Module.layers.2.up.Linear.forward.0" in " ".join(text.split())
+        assert [line for line in text.splitlines() if line in ("Where it starts", "Worst rows", "Files")] == [
+            "Where it starts",
+            "Worst rows",
+            "Files",
+        ]

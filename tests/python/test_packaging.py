@@ -104,12 +104,19 @@ def test_wrong_command_line_is_one_line_and_code_2(program, words, told):
     assert "--help" in answer.stderr
 
 
-def test_program_does_not_import_torch():
-    code = "import sys, msprobe.cli; msprobe.cli.main(['--help']); sys.exit(any(m in sys.modules for m in ('torch', 'numpy')))"
-    assert run(sys.executable, "-c", code).returncode == 0
+def test_program_starts_no_python(program):
+    """It is native, and loads no library that a system may lack."""
+    assert program.read_bytes()[:4] == b"\x7fELF"
+    loaded = run("ldd", program).stdout
+    assert {line.split()[0].split("/")[-1].split(".so")[0] for line in loaded.splitlines()} <= {
+        "linux-vdso", "ld-linux-x86-64", "ld-linux-aarch64", "libc", "libm", "libgcc_s", "libstdc++",
+    }  # fmt: skip
 
 
 # --- the wheel without aclgraph_dump ------------------------------------------------------------------------------
+
+MACHINE = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+COMPARISON = {f"msprobe-{__version__}.data/scripts/msprobe", "msprobe/lib/libmsprobe_compare.so"}
 
 
 @pytest.fixture(scope="module")
@@ -117,11 +124,36 @@ def bare_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_wheel(tmp_path_factory.mktemp("bare"), "--no-check")
 
 
-def test_wheel_without_aclgraph_dump_has_no_libraries(bare_wheel):
-    assert bare_wheel.name == f"msprobe-{__version__}-py3-none-any.whl"
-    names = zipfile.ZipFile(bare_wheel).namelist()
-    assert not [name for name in names if name.startswith("msprobe/lib/") or name.endswith(".so")]
-    assert {"msprobe/__init__.py", "msprobe/pytorch/__init__.py", "msprobe/config.json", "msprobe/py.typed"} <= set(names)
+def test_wheel_without_aclgraph_dump_has_the_comparison_alone(bare_wheel):
+    assert bare_wheel.name == f"msprobe-{__version__}-py3-none-{MACHINE}.whl"
+    names = set(zipfile.ZipFile(bare_wheel).namelist())
+    assert names >= COMPARISON
+    assert not [name for name in names if "aclgraph_dump" in name or "libmsprobe_ops" in name or "hostnpu/home" in name]
+    assert not [name for name in names if name.endswith((".a", ".h", ".cmake")) or "__pycache__" in name]
+    assert {"msprobe/__init__.py", "msprobe/pytorch/__init__.py", "msprobe/config.json", "msprobe/py.typed"} <= names
+
+
+def test_wheel_without_aclgraph_dump_compares(bare_wheel, tmp_path):
+    """In an environment without torch, from the program and from Python, workbooks included."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    binaries = tmp_path / "venv" / "bin"
+    installed = run(binaries / "python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", bare_wheel)
+    assert installed.returncode == 0, installed.stderr
+    dump = tmp_path / "dump.json"
+    record = (
+        '{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [1], "Max": 1.0, "Min": 1.0, "Mean": 1.0, "Norm": 1.0}'
+    )
+    dump.write_text('{"task": "statistics", "data": {"Module.a.Linear.forward.0": {"output": [' + record + "]}}}")
+    told = run(
+        binaries / "msprobe", "compare", "-tp", dump, "-gp", dump, "-o", tmp_path / "out", "--format", "csv,xlsx", PATH=""
+    )
+    assert (told.returncode, told.stderr) == (0, "")
+    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".csv", ".xlsx"]
+    code = (
+        f"import msprobe; print(msprobe.compare({str(dump)!r}, {str(dump)!r}, output={str(tmp_path)!r}, formats='xlsx').counts)"
+    )
+    told = run(binaries / "python", "-c", code)
+    assert told.stdout == "{'pass': 1, 'warning': 0, 'error': 0, 'unmatched': 0}\n", told.stderr
 
 
 def test_importing_the_dumper_without_aclgraph_dump_tells_the_remedy(bare_wheel, tmp_path):
@@ -144,9 +176,9 @@ def full_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_with_aclgraph_dump_serves_every_python(full_wheel):
-    machine = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    assert full_wheel.name == f"msprobe-{__version__}-py3-none-{machine}.whl"
+    assert full_wheel.name == f"msprobe-{__version__}-py3-none-{MACHINE}.whl"
     names = set(zipfile.ZipFile(full_wheel).namelist())
+    assert names >= COMPARISON
     assert {"msprobe/lib/libmsprobe_ops.so", "msprobe/lib/build_info.json", "msprobe/lib/aclgraph_dump_ext.py"} <= names
     # What only the build needs stays out.
     assert not [name for name in names if name.endswith((".a", ".h", ".cmake")) or "__pycache__" in name]

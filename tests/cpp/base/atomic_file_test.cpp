@@ -139,5 +139,25 @@ TEST_F(AtomicFileTest, CreatesFolders) {
   }
 }
 
+TEST_F(AtomicFileTest, CommitNewReplacesNothing) {
+  std::ofstream(folder_ / "a.b.csv") << "old";
+  std::ofstream(folder_ / "a.b_1.csv") << "old";
+  AtomicFile file((folder_ / "a.b.csv").string());
+  file.write("new");
+  EXPECT_EQ(file.commit_new(), (folder_ / "a.b_2.csv").string());
+  EXPECT_EQ(content(folder_ / "a.b.csv"), "old");
+  EXPECT_EQ(content(folder_ / "a.b_2.csv"), "new");
+  EXPECT_EQ(files(), 3U);
+}
+
+TEST_F(AtomicFileTest, CommitNewOfAFreeName) {
+  AtomicFile file((folder_ / "a").string());
+  file.write("x");
+  EXPECT_EQ(file.commit_new(), (folder_ / "a").string());
+  AtomicFile other((folder_ / "a").string());
+  EXPECT_EQ(other.commit_new(), (folder_ / "a_1").string());
+  EXPECT_EQ(files(), 2U);
+}
+
 }  // namespace
 }  // namespace msprobe

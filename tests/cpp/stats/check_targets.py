@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proves from the machine code of libmsprobe_stats.a that each target is what it claims to be.
+"""Proves from the machine code of a library with kernels (libmsprobe_stats.a) that each target is what it claims to be.
 
 The kernels of a target use its registers; nothing else does; and every function that uses wider registers than the baseline's
 is local to its file. (A weak function with AVX code in it could be merged by the linker into code that any CPU runs.)
@@ -41,7 +41,7 @@ def local_functions(archive):
     return {(found[1], found[2]) for found in re.finditer(r"^[^:]+:([^:]+):\S* t (\S+)$", text, re.M)}
 
 
-def main(archive):
+def main(archive, kernel):
     problems = []
     seen = {}
     local = local_functions(archive)
@@ -52,7 +52,7 @@ def main(archive):
             problems.append(f"{function} in {member} uses {widest} registers, allowed are {allowed}")
         if widest in ("ymm", "zmm") and (member, function) not in local:
             problems.append(f"{function} in {member} uses {widest} registers and is visible outside its file")
-        if "_span" in function and target in WIDEST:
+        if kernel in function and target in WIDEST:
             seen.setdefault(target, set()).add(widest)
     for target, widest in WIDEST.items():
         if widest not in seen.get(target, set()):
@@ -62,4 +62,4 @@ def main(archive):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], sys.argv[2]))  # the archive, and what its kernels have in their names

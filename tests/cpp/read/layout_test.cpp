@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every way in which dumps may lie in folders, and which of them are paired.
+#include "read/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace msprobe::read {
+namespace {
+
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+class LayoutTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "msprobe_layout_XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void files(const Texts& paths) const {
+    for (const std::string& path : paths) {
+      fs::create_directories((folder_ / path).parent_path());
+      std::ofstream(folder_ / path) << "{}";
+    }
+  }
+  std::string at(const std::string& path) const { return (folder_ / path).string(); }
+  Layout pair(const std::string& target, const std::string& golden, const NumberRanges& ranks = {},
+              const NumberRanges& steps = {}) const {
+    return pair_dumps(at(target), at(golden), ranks, steps);
+  }
+  // "label target golden" of each pair, from below the folder.
+  Texts pairs(const Layout& layout) const {
+    Texts texts;
+    for (const DumpPair& pair : layout.pairs) {
+      texts.push_back(pair.target.label() + " " + fs::relative(pair.target.path, folder_).string() + " " +
+                      fs::relative(pair.golden.path, folder_).string());
+    }
+    return texts;
+  }
+  fs::path folder_;
+};
+
+TEST_F(LayoutTest, FilesOfAnyName) {
+  files({"t/my.json", "g/other.json"});
+  EXPECT_EQ(pairs(pair("t/my.json", "g/other.json")), (Texts{" t/my.json g/other.json"}));
+}
+
+TEST_F(LayoutTest, FoldersWithADump) {
+  files({"t/dump.json", "t/stack.json", "t/x.json", "g/my.json", "g/stack.json", "g/construct.json"});
+  EXPECT_EQ(pairs(pair("t", "g")), (Texts{" t/dump.json g/my.json"}));
+  EXPECT_EQ(pairs(pair("t", "g/my.json")), (Texts{" t/dump.json g/my.json"}));
+}
+
+TEST_F(LayoutTest, FoldersWithSeveralFilesAreAnError) {
+  files({"t/a.json", "t/b.json", "g/dump.json"});
+  EXPECT_THROW(pair("t", "g"), Error);
+}
+
+TEST_F(LayoutTest, RanksArePairedByNumber) {
+  files({"t/rank0/dump.json", "t/rank1/dump.json", "t/rank10/dump.json", "g/rank1/dump.json", "g/rank2/dump.json",
+         "g/rank10/dump.json", "t/rank01/dump.json", "t/other/dump.json"});
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(pairs(layout),
+            (Texts{"rank1 t/rank1/dump.json g/rank1/dump.json", "rank10 t/rank10/dump.json g/rank10/dump.json"}));
+  ASSERT_EQ(layout.unpaired.size(), 2U);
+  EXPECT_TRUE(layout.unpaired[0].in_target);
+  EXPECT_EQ(layout.unpaired[0].path, at("t/rank0/dump.json"));
+  EXPECT_FALSE(layout.unpaired[1].in_target);
+  EXPECT_FALSE(layout.several_steps);
+}
+
+TEST_F(LayoutTest, ARankWithoutADumpIsReported) {
+  files({"t/rank0/none.txt", "t/rank1/dump.json", "g/rank0/dump.json", "g/rank1/dump.json"});
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(pairs(layout).size(), 1U);
+  ASSERT_EQ(layout.unpaired.size(), 2U);
+  EXPECT_EQ(layout.unpaired[0].reason, "it holds no dump.json");
+}
+
+TEST_F(LayoutTest, LonePidsBelongTogether) {
+  files({"t/pid11/dump.json", "g/pid22/dump.json", "p/proc3/dump.json"});
+  EXPECT_EQ(pairs(pair("t", "g")), (Texts{"pid11 t/pid11/dump.json g/pid22/dump.json"}));
+  EXPECT_EQ(pairs(pair("p", "g")), (Texts{"proc3 p/proc3/dump.json g/pid22/dump.json"}));
+  EXPECT_EQ(pairs(pair("t/pid11", "g/pid22/dump.json")), (Texts{" t/pid11/dump.json g/pid22/dump.json"}));
+}
+
+TEST_F(LayoutTest, SeveralPidsNeedEqualNumbers) {
+  files({"t/pid1/dump.json", "t/pid2/dump.json", "g/pid2/dump.json"});
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(pairs(layout), (Texts{"pid2 t/pid2/dump.json g/pid2/dump.json"}));
+  EXPECT_EQ(layout.unpaired.size(), 1U);
+}
+
+TEST_F(LayoutTest, ARankFolderWithoutANumber) {
+  files({"t/rank/dump.json", "g/rank/dump.json"});
+  EXPECT_EQ(pairs(pair("t", "g")), (Texts{"rank t/rank/dump.json g/rank/dump.json"}));
+}
+
+TEST_F(LayoutTest, WholeDumpPaths) {
+  files({"t/step0/rank0/dump.json", "t/step0/rank1/dump.json", "t/step10/rank0/dump.json", "t/step2/rank0/dump.json",
+         "g/step0/rank0/dump.json", "g/step0/rank1/dump.json", "g/step10/rank0/dump.json", "g/step3/rank0/dump.json"});
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(pairs(layout), (Texts{"rank0 t/step0/rank0/dump.json g/step0/rank0/dump.json",
+                                  "rank1 t/step0/rank1/dump.json g/step0/rank1/dump.json",
+                                  "rank0 t/step10/rank0/dump.json g/step10/rank0/dump.json"}));
+  EXPECT_EQ(layout.pairs[2].target.step, 10);
+  EXPECT_TRUE(layout.several_steps);
+  EXPECT_EQ(layout.unpaired.size(), 2U);
+  EXPECT_EQ(pairs(pair("t", "g", {{1, 5}})), (Texts{"rank1 t/step0/rank1/dump.json g/step0/rank1/dump.json"}));
+  EXPECT_EQ(pairs(pair("t", "g", {}, {{10, 10}})), (Texts{"rank0 t/step10/rank0/dump.json g/step10/rank0/dump.json"}));
+  EXPECT_EQ(pairs(pair("t/step0", "g/step3")), (Texts{"rank0 t/step0/rank0/dump.json g/step3/rank0/dump.json"}));
+}
+
+TEST_F(LayoutTest, StepsOfDumpPathsArePairedByNumberAlone) {
+  files({"t/step0/pid1/dump.json", "g/step1/pid1/dump.json"});
+  EXPECT_THROW(pair("t", "g"), Error);
+  EXPECT_EQ(pairs(pair("t/step0", "g")).size(), 1U);
+}
+
+TEST_F(LayoutTest, WhatIsNotThereIsAnError) {
+  files({"t/dump.json", "g/rank0/dump.json", "g/rank1/dump.json"});
+  EXPECT_THROW(pair("none", "g"), Error);
+  fs::create_directories(folder_ / "empty");
+  EXPECT_THROW(pair("t", "empty"), Error);
+  EXPECT_THROW(pair("t", "g"), Error);  // one dump against two ranks
+}
+
+TEST_F(LayoutTest, FilesBesideADump) {
+  files({"t/dump.json", "t/stack.json"});
+  EXPECT_EQ(beside(at("t/dump.json"), "stack.json"), at("t/stack.json"));
+  EXPECT_EQ(beside(at("t/dump.json"), "none.json"), "");
+}
+
+}  // namespace
+}  // namespace msprobe::read
