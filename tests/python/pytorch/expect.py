@@ -84,6 +84,10 @@ class Calls:
     def end(self, entry: dict[str, Any], output: Any) -> None:
         entry["output"] = sequence(output)
 
+    def with_tensors(self) -> dict[str, dict[str, Any]]:
+        """The entries of a dump: those that hold a tensor."""
+        return {name: entry for name, entry in self.entries.items() if any(entry.values())}
+
 
 class Copies(Calls):
     """Also a copy of each tensor, under the name of its file in the tensor task, without `.pt`."""
@@ -165,7 +169,7 @@ def expected(model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module
     """The entries that `runs(model)` must give at a level. The model must not be hooked by msprobe."""
     calls = Calls()
     watch(calls, model, level, runs)
-    return {name: entry for name, entry in calls.entries.items() if any(entry.values())}
+    return calls.with_tensors()
 
 
 def expected_tensors(model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module], Any]) -> dict[str, torch.Tensor]:
@@ -175,17 +179,16 @@ def expected_tensors(model: torch.nn.Module, level: str, runs: Callable[[torch.n
     return copies.tensors
 
 
-def watch(calls: Calls, model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module], Any]) -> None:
-    """Runs with every call of a level going to `calls`."""
+def watch(calls: Calls, model: torch.nn.Module, level: str, runs: Callable[[torch.nn.Module], Any]) -> Any:
+    """`runs(model)` with every call of a level going to `calls`."""
     if level == "L0":
         with module_calls(model, calls):
-            runs(model)
-    elif level == "L1":
+            return runs(model)
+    if level == "L1":
         with ApiCalls(calls):
-            runs(model)
-    else:
-        with module_calls(model, calls), ApiCalls(calls):
-            runs(model)
+            return runs(model)
+    with module_calls(model, calls), ApiCalls(calls):
+        return runs(model)
 
 
 def renamed_api(entries: dict[str, Any], old: str, new: str) -> dict[str, Any]:

@@ -212,8 +212,7 @@ def test_inside_a_model_at_every_level(make_config: MakeConfig, read_dump: ReadD
         assert root["first"] < span["first"] < span["last"] < root["last"]
 
 
-@pytest.mark.parametrize("task", ["statistics", "tensor"])
-@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize(("task", "train"), [("statistics", True), ("tensor", False)])
 def test_in_one_compiled_graph(
     make_config: MakeConfig, read_dump: ReadDump, device: torch.device, train: bool, task: str
 ) -> None:

@@ -321,13 +321,14 @@ def test_data_mode(
     model = Transformer(blocks=1).to(device)
     bare = copy.deepcopy(model)
     batches = [torch.randint(0, 30, (2, 5)).to(device) for _ in range(2)]
-    with AclGraphDumper(make_config(task=task, data_mode=value, level="mix")) as dumper, torch.no_grad():
+    level = "mix" if value in ("input", "output") else "L0"
+    with AclGraphDumper(make_config(task=task, data_mode=value, level=level)) as dumper, torch.no_grad():
         dumper.start(model)
         for batch in batches:
             model(batch)
         dumper.step()
     with torch.no_grad():
-        entries = expected(bare, "mix", lambda m: [m(batch) for batch in batches])
+        entries = expected(bare, level, lambda m: [m(batch) for batch in batches])
     for entry in entries.values():
         if "i" not in sections:
             entry |= {"input_args": [], "input_kwargs": {}}
@@ -351,7 +352,7 @@ class Recursive(nn.Module):
         return self(x + 1, depth - 1) * 2 if depth else x
 
 
-@pytest.mark.parametrize("mode", ["all", "input", "output"])
+@pytest.mark.parametrize("mode", ["all", "input"])
 def test_call_numbers_are_the_same_in_each_data_mode(
     make_config: MakeConfig, read_dump: ReadDump, device: torch.device, mode: str
 ) -> None:
