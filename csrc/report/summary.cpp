@@ -144,7 +144,11 @@ class Text {
   }
 
   void start(std::size_t index, bool at_length) {
-    const compare::divergence::Verdict& verdict = *summary_.pairs[index].divergence;
+    const auto& divergence = summary_.pairs[index].divergence;
+    if (!divergence) {
+      return;  // not looked for, or the pair could not be read
+    }
+    const compare::divergence::Verdict& verdict = *divergence;
     const std::size_t indent = title_width_ == 0 ? 0 : title_width_ + 2;
     wrapped(titles_[index], compare::divergence::sentence(verdict), indent);
     for (const std::string& rider : compare::divergence::riders(verdict)) {

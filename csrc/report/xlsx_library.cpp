@@ -104,8 +104,8 @@ XlsxLibrary load() {
 }  // namespace
 
 const XlsxLibrary& xlsx_library() {
-  static const XlsxLibrary kLoaded = load();  // never unloaded; an attempt that failed is made again
-  return kLoaded;
+  static const XlsxLibrary loaded = load();  // never unloaded; an attempt that failed is made again
+  return loaded;
 }
 
 }  // namespace msprobe::report

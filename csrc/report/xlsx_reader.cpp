@@ -24,8 +24,9 @@ constexpr std::size_t kSharedBytes = std::size_t{1} << 30U;  // texts that are k
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, number);
   return error == std::errc() && stop == end ? std::optional<Number>(number) : std::nullopt;
 }
 
@@ -255,6 +256,7 @@ void read_xlsx(const std::string& path, const RowTaker& take) {
         return;
       }
       std::vector<std::string> texts;
+      texts.reserve(row.size());
       for (const TableCell& cell : row) {
         texts.push_back(cell.text);
       }
