@@ -3,7 +3,6 @@
 #include "dump/save_queue.h"
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,8 +151,6 @@ void SaveQueue::lose(const SaveJob& job, std::string_view error) {
 }
 
 void SaveQueue::run() {
-  // Behind the threads that the model waits for: a writer that is late costs memory, one that is in the way costs time.
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), options_.niceness);
   std::unique_lock lock(mutex_);
   while (true) {
     work_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });

@@ -46,7 +46,6 @@ struct SaveJob {
 
 struct SaveQueueOptions {
   std::size_t max_bytes = 0;                      // of tensors taken and not yet on disk
-  int niceness = 5;                               // of the writer threads
   int threads = 2;                                // started at the first job
   std::chrono::milliseconds wait_limit{600'000};  // for room; below the limit after which HCCL gives a silent peer up
 };
