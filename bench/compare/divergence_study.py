@@ -2,7 +2,14 @@
 """How often the place that `msprobe compare` names is the planted one: families x seeds x pairs of types x faults, dumped and compared.
 
 Usage: divergence_study.py PROGRAM [SEEDS [tensors]]; PROGRAM is the built `msprobe`. With `tensors` the elements are compared as
-well, and there are no parameters.
+well, and there are no parameters. What it prints for 3 seeds, and for 1 seed with tensors (shares in %):
+
+    healthy runs with an alarm: 0 of 48                             healthy runs with an alarm: 0 of 16
+    n = 852                    exact  near  late  early  missed     n = 284                    exact  near  late  early  missed
+    E, k = 8                      81     0     0      0      18     E, k = 8                      83     0     0      0      17
+    parameters first              85     0     0      0      14     relative L2 error, k = 5      87     1     0      0      13
+    fp32/fp32                     99     1     0      0       0     the earlier of both           88     1     0      0      11
+    bf16/fp32                     77     0     0      0      23     bf16/fp32                     80     0     0      0      20
 """
 
 from __future__ import annotations
