@@ -45,6 +45,16 @@ void commit(const at::Tensor& token, std::int64_t handle) {
   }
 }
 
+void commit_part(const at::Tensor& token, std::int64_t handle) {
+  if (token.is_meta()) {
+    return;
+  }
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  if (const auto dumper = find_dumper(handle)) {
+    dumper->commit_part();
+  }
+}
+
 void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view base) {
   if (x.is_meta()) {
     return;
@@ -64,6 +74,7 @@ void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view bas
 TORCH_LIBRARY_IMPL(msprobe, CompositeExplicitAutograd, m) {
   m.impl("stat_", &msprobe::ops::stat);
   m.impl("commit_", &msprobe::ops::commit);
+  m.impl("commit_part_", &msprobe::ops::commit_part);
   m.impl("save_", &msprobe::ops::save);
 }
 

@@ -22,6 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from msprobe.pytorch import tags
 from msprobe.pytorch.api_mode import ApiMode
+from msprobe.pytorch.patches import Patch, patching
 
 Mark = Callable[[torch.Tensor], None]
 Backend = Callable[..., Any]
@@ -39,42 +40,32 @@ _NOT_OPERATIONS = {
 class Sight:
     """What one dumper sees of compiled regions: the marks that its hooks set, and what is done with them."""
 
-    def __init__(self, mode: ApiMode, when_compiled: Callable[[torch.nn.Module], None]) -> None:
-        """`when_compiled`: called with each module that is to be compiled by itself from `open` on."""
+    def __init__(self, mode: ApiMode) -> None:
         self._mode = mode
-        self._when_compiled = when_compiled
         self._told = False
         self.begin: Mark = torch.compiler.allow_in_graph(self._mark("begin"))
         self.end: Mark = torch.compiler.allow_in_graph(self._mark("end"))
-        self._patches: list[_Patch] = []
+        self._patches: list[Patch] = []
 
     def open(self) -> None:
         """From here on Dynamo hands graphs with this dumper's marks to `rewrite` by itself, whatever the backend."""
-        self._patches = [
-            _Patch("torch._dynamo.output_graph", "OutputGraph", "call_user_compiler", self._call_compiler),
-            _Patch("torch.nn.modules.module", "Module", "compile", self._compile_in_place),
-            _Patch("torch._dynamo.eval_frame", "OptimizedModule", "_initialize", self._compile_around),
-            _Patch("torch._dynamo.eval_frame", None, "set_fullgraph_compiled_frame_count", self._count_frames),
-        ]
+        with patching:
+            self._patches = [  # where there is nothing to patch, the marks tell of it when they run
+                Patch("torch._dynamo.output_graph", "OutputGraph", "call_user_compiler", self._call_compiler),
+                Patch("torch._dynamo.eval_frame", None, "set_fullgraph_compiled_frame_count", self._count_frames),
+            ]
 
     def close(self) -> None:
         """Regions that are compiled from here on are none of this dumper's business."""
-        for patch in reversed(self._patches):
-            patch.restore()
-        self._patches = []
+        with patching:
+            for patch in reversed(self._patches):
+                patch.restore()
+            self._patches = []
         self._mode.close()
 
     def _call_compiler(self, below: Backend, output_graph: Any, graph_module: fx.GraphModule, *args: Any) -> Any:
         self.rewrite(graph_module)
         return below(output_graph, graph_module, *args)
-
-    def _compile_in_place(self, below: Callable[..., None], module: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
-        below(module, *args, **kwargs)
-        self._when_compiled(module)
-
-    def _compile_around(self, below: Callable[..., None], optimised: torch.nn.Module) -> None:
-        below(optimised)
-        self._when_compiled(optimised)
 
     def _count_frames(self, below: Callable[[int], int], value: int) -> int:
         """How many frames a `fullgraph=True` call has compiled. None is an error in the end, but under the mode they run as they are."""
@@ -130,41 +121,6 @@ class Sight:
             warnings.warn(f"msprobe: the APIs of a compiled region are not recorded: {_ADVICE}", stacklevel=3)
 
 
-class _Patch:
-    """Puts a function of ours around one of Dynamo's, where it is looked up."""
-
-    def __init__(self, module: str, owner: str | None, name: str, around: Callable[..., Any]) -> None:
-        """`around(original, *args, **kwargs)` is what is called from here on."""
-        self._name = name
-        self._active = True
-        self._owner: Any = None
-        try:
-            place: Any = importlib.import_module(module)
-            place = getattr(place, owner) if owner is not None else place
-            below = self._below = getattr(place, name)
-        except (ImportError, AttributeError):  # a torch that does it otherwise: the marks tell of it when they run
-            return
-        self._owner = place
-
-        @functools.wraps(below)
-        def patched(*args: Any, **kwargs: Any) -> Any:
-            return around(below, *args, **kwargs) if self._active else below(*args, **kwargs)
-
-        patched._msprobe_patch = self  # type: ignore[attr-defined]
-        self._patched = patched
-        setattr(place, name, patched)
-
-    def restore(self) -> None:
-        """Puts the original back. Where somebody has patched it since, ours stays inside and only passes on."""
-        self._active = False
-        if self._owner is None or getattr(self._owner, self._name) is not self._patched:
-            return
-        below = self._below
-        while isinstance(patch := getattr(below, "_msprobe_patch", None), _Patch) and not patch._active:
-            below = patch._below  # of a dumper that was closed before this one
-        setattr(self._owner, self._name, below)
-
-
 # Higher-order operators whose bodies AOTAutograd, and Dynamo itself where there are gradients, trace by themselves.
 _BRANCHING = {"cond", "while_loop", "scan", "associative_scan", "map_impl"}
 
@@ -176,7 +132,7 @@ _told_of_vmap: set[str] = set()  # the same
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def in_branch() -> bool:
     """Asked while Dynamo traces a hooked forward: whether that lies in a branch or loop body that cannot hold our operators."""
-    translator = importlib.import_module("torch._dynamo.symbolic_convert").InstructionTranslator.current_tx()
+    translator = _translator()
     _tell_of_rounding(translator.output)
     tracer = translator.output.current_tracer
     name = ""
@@ -206,6 +162,22 @@ def in_vmap() -> bool:
         _told_of_vmap.add("vmap")
         warnings.warn(f"msprobe: {tags.IN_TRANSFORMS}", stacklevel=2)
     return True
+
+
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def is_outermost(handle: str) -> bool:
+    """Asked while Dynamo traces a hooked forward: whether the region has no other of this dumper's around it."""
+    translator = _translator().parent
+    while translator is not None:
+        site = translator.symbolic_locals.get("_msprobe_site")
+        if site is not None and site.realize().value.handle == handle:
+            return False
+        translator = translator.parent
+    return True
+
+
+def _translator() -> Any:
+    return importlib.import_module("torch._dynamo.symbolic_convert").InstructionTranslator.current_tx()
 
 
 def _tell_of_rounding(output_graph: Any) -> None:

@@ -51,7 +51,7 @@ class AclGraphDumper:
         self._step_id = 0
         self._api_mode: ApiMode | None = None
         self._sight: compiled.Sight | None = None  # of compiled regions, at a level with APIs
-        self._compiled_parts: CompiledParts | None = None  # the same
+        self._compiled_parts: CompiledParts | None = None
         self._scope: frozenset[str] = frozenset()
         self._hooked: list[tuple[torch.nn.Module, hooks.Site]] = []
         self._custom_apis: list[custom_api.Wrapped] = []
@@ -205,8 +205,9 @@ class AclGraphDumper:
             for wrapped in reversed(self._custom_apis):
                 wrapped.restore()
             self._custom_apis.clear()
-            if self._sight is not None and self._compiled_parts is not None:
-                self._compiled_parts.restore()
+            if self._compiled_parts is not None:
+                self._compiled_parts.close()
+            if self._sight is not None:
                 self._sight.close()
             if self._handle is not None:
                 aclgraph_dump_ext.close(self._handle)
@@ -278,10 +279,11 @@ class AclGraphDumper:
         )
         ops.name_tokens(handle)
         self._api_mode = ApiMode(handle, config.wants) if config.apis else None
-        if self._api_mode is not None:
-            self._compiled_parts = CompiledParts(self._api_mode, apis_only=not config.modules)
-            self._sight = compiled.Sight(self._api_mode, self._part_compiled)
+        self._sight = compiled.Sight(self._api_mode) if self._api_mode is not None else None
+        if self._sight is not None:
             self._sight.open()
+        self._compiled_parts = CompiledParts(handle, self._api_mode, self._sight, self._part_compiled)
+        self._compiled_parts.open()
         self._parameters = Parameters(handle) if config.parameters and config.modules else None
         self._identity = Identity() if config.identity else None
         if config.task == "tensor":
@@ -356,7 +358,7 @@ class AclGraphDumper:
         """A module was compiled by itself after start()."""
         with self._lock:
             if self._compiled_parts is not None:
-                self._compiled_parts.add(part, modules.uncompiled(part), self._hooked, self._sight)
+                self._compiled_parts.add(part, self._hooked)
 
 
 _dumpers: weakref.WeakSet[AclGraphDumper] = weakref.WeakSet()  # for forks and the end

@@ -124,6 +124,11 @@ def in_forward(site: Site, work: Callable[[], Any]) -> Any:
     return output
 
 
+def is_in_forward(handle: int) -> bool:
+    """Whether this thread is in a hooked forward that runs eagerly."""
+    return _depths.of.get(str(handle), 0) > 0
+
+
 def _template(self: torch.nn.Module, /, *args: Any, _msprobe_site: Site, **kwargs: Any) -> Any:
     """The code that every hooked forward runs a copy of."""
     site = _msprobe_site
@@ -131,8 +136,9 @@ def _template(self: torch.nn.Module, /, *args: Any, _msprobe_site: Site, **kwarg
         return _call_original(site, self, args, kwargs)
     if torch.compiler.is_compiling():
         output = _call_recorded(site, self, args, kwargs)
-        if site.root:
-            ops.commit(int(site.handle), site.device)
+        # A graph that is captured from a region brings every replay's records to the host itself.
+        if site.root or (site.device.type != "cpu" and compiled.is_outermost(site.handle)):
+            ops.commit_part(int(site.handle), site.device)
         return output
     return in_forward(site, lambda: _call_recorded(site, self, args, kwargs))
 

@@ -77,6 +77,11 @@ def commit(handle: int, device: torch.device) -> None:
     torch.ops.msprobe.commit_(token_of(handle, device), handle)
 
 
+def commit_part(handle: int, device: torch.device) -> None:
+    """The same where the thread may be in the middle of a forward that runs eagerly, and goes on: before and in compiled regions."""
+    torch.ops.msprobe.commit_part_(token_of(handle, device), handle)
+
+
 def save(x: torch.Tensor, base: str) -> None:
     """Saves x to `{base}_{seq}.pt`, at every replay if this is captured. x is dense and of a plain dtype; it is not changed."""
     torch.ops.msprobe.save_(x, token_of(0, x.device), base)
