@@ -167,7 +167,7 @@ def in_vmap() -> bool:
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def is_outermost(handle: str) -> bool:
     """Asked while Dynamo traces a hooked forward: whether the region has no other of this dumper's around it."""
-    translator = _translator().parent
+    translator = _translator().output.current_tx.parent
     while translator is not None:
         site = translator.symbolic_locals.get("_msprobe_site")
         if site is not None and site.realize().value.handle == handle:
@@ -177,6 +177,7 @@ def is_outermost(handle: str) -> bool:
 
 
 def _translator() -> Any:
+    """Dynamo's, of the frame in which the region begins; its output knows that of the frame at hand."""
     return importlib.import_module("torch._dynamo.symbolic_convert").InstructionTranslator.current_tx()
 
 

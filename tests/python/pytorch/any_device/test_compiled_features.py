@@ -105,6 +105,25 @@ def test_custom_apis_stand_among_the_operators(
     assert any("my_library.double" in name for name in eager) and "Aten.mul.0.forward" in eager
 
 
+@pytest.mark.parametrize("level", ["L0", "mix"])
+def test_a_region_commits_once(make_config: MakeConfig, device: torch.device, level: str) -> None:
+    """On an NPU each commit is a callback at each replay. On the CPU a part leaves it to the forward around it."""
+    commits: list[int] = []
+
+    def backend(graph_module: torch.fx.GraphModule, _: Any) -> Any:
+        commits.append(sum("commit" in str(node.target) for node in graph_module.graph.nodes))
+        return graph_module.forward
+
+    for parts in (False, True):
+        model = nn.Sequential(Small(), mlp()).to(device)
+        with AclGraphDumper(make_config(level=level)) as dumper, torch.no_grad():
+            dumper.start(model)
+            for part in model if parts else [model]:
+                part.compile(backend=backend, fullgraph=True)
+            model(torch.randn(2, 3, 8).to(device))
+    assert commits == [1, *[int(device.type != "cpu")] * 2]
+
+
 class Twice(nn.Module):
     """Calls a block twice in a forward: one graph of it, or one for each call."""
 
