@@ -167,13 +167,12 @@ def in_vmap() -> bool:
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def is_outermost(handle: str) -> bool:
     """Asked while Dynamo traces a hooked forward: whether the region has no other of this dumper's around it."""
-    translator = _translator().output.current_tx.parent
-    while translator is not None:
+    translator = getattr(_translator().output, "current_tx", None)
+    while (translator := getattr(translator, "parent", None)) is not None:
         site = translator.symbolic_locals.get("_msprobe_site")
-        if site is not None and site.realize().value.handle == handle:
+        if site is not None and getattr(getattr(site.realize(), "value", None), "handle", None) == handle:
             return False
-        translator = translator.parent
-    return True
+    return True  # also where Dynamo does not tell: a commit too many costs a callback
 
 
 def _translator() -> Any:

@@ -126,20 +126,6 @@ def test_moved_and_wrapped(make_config: MakeConfig, read_dump: ReadDump, device:
 
 
 @pytest.mark.parametrize("level", ["L0", "mix"])
-def test_torchscript_takes_the_model_without_hooks(make_config: MakeConfig, level: str) -> None:
-    model = mlp()
-    x = torch.randn(2, 8)
-    with AclGraphDumper(make_config(level=level)) as dumper:
-        dumper.start(model)
-        children = [id(child) for child in model.modules()]
-        for program in (torch.jit.script(model), torch.jit.trace(model, (x,))):
-            assert "msprobe" not in str(program.inlined_graph)
-            assert torch.equal(program(x), model(x))
-            assert [p.data_ptr() for p in program.parameters()] == [p.data_ptr() for p in model.parameters()]
-        assert [id(child) for child in model.modules()] == children
-
-
-@pytest.mark.parametrize("level", ["L0", "mix"])
 def test_functional_calls_and_transforms(
     make_config: MakeConfig, read_dump: ReadDump, device: torch.device, level: str
 ) -> None:
@@ -195,34 +181,3 @@ def test_a_compiled_vmap_records_what_an_eager_one_does(
     names = [list(read_dump(step)["data"]) for step in range(2)]
     assert names[0] == names[1]
     assert ("Module.before.Linear.forward.0" in names[0]) == (where == "inside")
-
-
-class Chooses(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.second = mlp(), mlp()
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = torch.cond(x.sum() > 0, self.first, self.second, (x,))
-        return result
-
-
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-@pytest.mark.parametrize("train", [False, True])
-def test_branches_of_torch_cond_are_not_recorded_and_said_to_be(
-    make_config: MakeConfig, read_dump: ReadDump, backend: str, train: bool
-) -> None:
-    compiled._told_of_branches.clear()
-    torch._dynamo.reset()
-    model = Chooses()
-    bare = copy.deepcopy(model)
-    x = torch.randn(2, 8).abs()
-    with AclGraphDumper(make_config()) as dumper, torch.set_grad_enabled(train):
-        dumper.start(model)
-        run = torch.compile(model, backend=backend, fullgraph=True)
-        with pytest.warns(UserWarning, match="inside torch.cond is not recorded"):
-            output = run(x)
-        assert torch.equal(output, bare.first(x))
-        assert torch.equal(run(-x), bare.second(-x))
-        dumper.step()
-    assert len(read_dump(0)["data"]) == 2

@@ -157,3 +157,26 @@ def test_a_model_that_is_added_after_captures(make_config: MakeConfig, read_dump
         assert len(data) == len(wanted) + len(later)
         last = list(data.values())[-1] if level == "L1" else data["Module.__root__.Small.forward.0"]
         assert last["output"][0]["Max"] == bare[1](between).max().item()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_captured_model_with_compiled_parts(make_config: MakeConfig, read_dump: ReadDump, level: str) -> None:
+    """One graph of the whole, into which the compiled parts run."""
+    torch._dynamo.reset()
+    model = nn.Sequential(nn.Linear(8, 8), Small(), nn.ReLU(), mlp()).to(NPU)
+    bare = copy.deepcopy(model)
+    static = torch.zeros(2, 3, 8, device=NPU)
+    with AclGraphDumper(make_config(level=level)) as dumper:
+        dumper.start(model)
+        for index in (1, 3):
+            model[index].compile(backend="aot_eager", fullgraph=True)
+        model(static)  # compiles
+        dumper.step(dump=False)
+        graph, output = capture(lambda: model(static))
+        for step in range(3):
+            x = torch.randn(2, 3, 8).to(NPU)
+            static.copy_(x)
+            graph.replay()
+            dumper.step()
+            assert torch.equal(output, bare(x))
+            assert_dump(read_dump(step), expected(bare, level, lambda m, x=x: m(x)), NPU)
