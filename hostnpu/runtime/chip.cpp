@@ -13,13 +13,12 @@ namespace {
 constexpr std::int64_t kMiB = 1 << 20;
 
 // The first prefix that fits; the last fits all.
-constexpr std::array<Chip, 7> kChips = {{
+constexpr std::array<Chip, 6> kChips = {{
     {"Ascend910B1", 24, 48, 192 * kMiB},
     {"Ascend910B2", 24, 48, 192 * kMiB},
     {"Ascend910B3", 20, 40, 192 * kMiB},
     {"Ascend910B4", 20, 40, 96 * kMiB},
     {"Ascend910_93", 24, 48, 192 * kMiB},
-    {"Ascend310P", 8, 8, 16 * kMiB},
     {"", 20, 40, 192 * kMiB},
 }};
 
