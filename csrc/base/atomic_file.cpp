@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kFolderMode = 0755;
+constexpr off_t kBehind = -1;
 
 constexpr int kMostSuffixes = 100000;
 
@@ -69,6 +70,15 @@ std::string place_new(const std::string& temporary, const std::string& wanted) {
   fail_file("write", wanted, reason);
 }
 
+TemporaryFolder::TemporaryFolder(const std::string& path) : path_(temporary_name(path)) {
+  if (mkdir(path_.c_str(), S_IRWXU) != 0) {
+    fail_file("create", path, errno);
+  }
+}
+
+// rmdir: what lies in it has been removed by the one who made it.
+TemporaryFolder::~TemporaryFolder() { rmdir(path_.c_str()); }
+
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
   fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode);
   if (fd_ < 0) {
@@ -88,29 +98,35 @@ void AtomicFile::write(std::string_view bytes) {
   if (buffer_.size() + bytes.size() > kBufferBytes) {
     flush();
   }
-  if (bytes.size() > kBufferBytes) {
-    write_all(bytes.data(), bytes.size());
+  if (bytes.size() >= kBufferBytes) {
+    write_all(bytes, kBehind);
   } else {
     buffer_.append(bytes);
   }
 }
 
 void AtomicFile::flush() {
-  write_all(buffer_.data(), buffer_.size());
+  write_all(buffer_, kBehind);
   buffer_.clear();
 }
 
-void AtomicFile::write_all(const char* data, std::size_t size) {
-  while (size > 0) {
-    const ssize_t written = ::write(fd_, data, size);
+void AtomicFile::overwrite_front(std::string_view bytes) {
+  flush();
+  write_all(bytes, 0);
+}
+
+void AtomicFile::write_all(std::string_view bytes, off_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        at == kBehind ? ::write(fd_, bytes.data(), bytes.size()) : pwrite(fd_, bytes.data(), bytes.size(), at);
     if (written < 0) {
       if (errno == EINTR) {
         continue;
       }
       fail_file("write", path_, errno);
     }
-    data += written;
-    size -= static_cast<std::size_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    at = at == kBehind ? kBehind : at + written;
   }
 }
 

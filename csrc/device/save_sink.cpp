@@ -39,7 +39,7 @@ void save_once(dump::SaveTarget& target, const SavedTensor& tensor, c10::functio
     ticket->job.dtype = tensor.dtype;
     ticket->job.sizes = tensor.sizes;
   } catch (const std::exception& error) {  // out of memory
-    queue.give_up({}, std::string("cannot save a tensor: ") + error.what());
+    queue.lose({}, std::string("cannot save a tensor: ") + error.what());
     return;
   }
   dump::SaveJob& job = ticket->job;

@@ -294,18 +294,27 @@ class Zip {
 
 }  // namespace
 
-PtFrame make_pt_frame(DType dtype, std::span<const std::int64_t> sizes, const void* data, std::size_t bytes) {
+PtFrame make_pt_frame(DType dtype, std::span<const std::int64_t> sizes, std::size_t bytes, std::uint32_t checksum) {
   assert(dtype != DType::kUnknown);
   Zip zip;
   zip.add("archive/data.pkl", pickle_tensor(dtype, sizes, bytes));
   zip.add("archive/byteorder", "little");
   zip.add("archive/version", "3\n");
-  zip.add_outside("archive/data/0", bytes, bytes == 0 ? 0 : libdeflate_crc32(0, data, bytes));
+  zip.add_outside("archive/data/0", bytes, checksum);
   PtFrame frame;
   frame.head = zip.take();
   zip.finish();
   frame.tail = zip.take();
   return frame;
+}
+
+PtFrame make_pt_frame(DType dtype, std::span<const std::int64_t> sizes, const void* data, std::size_t bytes) {
+  return make_pt_frame(dtype, sizes, bytes, extend_checksum(0, {static_cast<const std::byte*>(data), bytes}));
+}
+
+std::uint32_t extend_checksum(std::uint32_t before, std::span<const std::byte> piece) {
+  return piece.empty() ? before
+                       : libdeflate_crc32(before, piece.data(), piece.size());  // libdeflate answers 0 to a null address
 }
 
 }  // namespace msprobe::dump

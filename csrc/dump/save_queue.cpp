@@ -12,6 +12,7 @@
 #include <exception>
 #include <iterator>
 #include <new>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -21,6 +22,28 @@
 #include "dump/pt_frame.h"
 
 namespace msprobe::dump {
+namespace {
+
+// The copies of one replay follow each other at shorter distances than this.
+constexpr std::chrono::milliseconds kCopyGap{1};
+constexpr std::chrono::milliseconds kLongestRest{500};  // what waits here is lost to kill -9
+
+// While it lives, a thread waits for writers: they do not stand back. Made and ended with the queue's mutex held.
+class WritersWanted {
+ public:
+  WritersWanted(int& waiting, std::condition_variable& rest) : waiting_(waiting) {
+    ++waiting_;
+    rest.notify_all();
+  }
+  ~WritersWanted() { --waiting_; }
+  WritersWanted(const WritersWanted&) = delete;
+  WritersWanted& operator=(const WritersWanted&) = delete;
+
+ private:
+  int& waiting_;
+};
+
+}  // namespace
 
 std::size_t save_bytes_from_environment() {
   constexpr const char* kVariable = "MSPROBE_SAVE_QUEUE_BYTES";
@@ -48,12 +71,19 @@ SaveBuffer new_buffer(std::size_t bytes) {
   return buffer;
 }
 
+// A core for each writer, one for the copy, and one for the thread that replays.
+SaveQueue::SaveQueue(SaveQueueOptions options)
+    : options_(options),
+      copies_first_(
+          options.copies_first.value_or(std::thread::hardware_concurrency() < static_cast<unsigned>(options.threads) + 2)) {}
+
 SaveQueue::~SaveQueue() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   work_.notify_all();
+  rest_.notify_all();
   for (std::thread& thread : threads_) {
     thread.join();
   }
@@ -64,8 +94,10 @@ bool SaveQueue::acquire(const SaveJob& job) {
   {
     std::unique_lock lock(mutex_);
     const auto has_room = [&] { return used_ == 0 || used_ + job.bytes <= options_.max_bytes; };
+    const WritersWanted wanted(waiting_, rest_);
     if (room_.wait_for(lock, options_.wait_limit, has_room)) {
       used_ += job.bytes;
+      ++copying_;
       return true;
     }
     reason = "cannot save '" + job.path + "': no room came within " + std::to_string(options_.wait_limit.count() / 1000) +
@@ -111,8 +143,9 @@ void SaveQueue::push(SaveJob job) {
   }
   {
     const std::lock_guard lock(mutex_);
+    end_copy();
     unfinished_.insert(pushed_);
-    jobs_.push_back({pushed_++, std::move(job)});
+    jobs_.push_back({pushed_++, Clock::now(), std::move(job)});
   }
   work_.notify_one();
 }
@@ -132,6 +165,7 @@ std::string SaveQueue::start_threads() {
 void SaveQueue::give_up(const SaveJob& job, std::string_view error) {
   {
     const std::lock_guard lock(mutex_);
+    end_copy();
     used_ -= job.bytes;
   }
   room_.notify_all();
@@ -157,11 +191,15 @@ void SaveQueue::run() {
     if (jobs_.empty()) {
       return;
     }
-    auto [number, job] = std::move(jobs_.front());
+    if (copies_pass(jobs_.front().pushed)) {
+      rest_.wait_for(lock, kCopyGap);
+      continue;
+    }
+    auto [number, pushed, job] = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
     try {
-      write(job);
+      write(job, pushed);
     } catch (const std::exception& error) {
       lose(job, error.what());
     }
@@ -174,28 +212,60 @@ void SaveQueue::run() {
   }
 }
 
-void SaveQueue::write(const SaveJob& job) {
+void SaveQueue::write(const SaveJob& job, Clock::time_point pushed) {
   if (job.make_folders) {
     const std::string folder = job.path.substr(0, job.path.rfind('/'));
     if (access(folder.c_str(), F_OK) != 0) {
       create_folders(folder);
     }
   }
-  const PtFrame frame = make_pt_frame(job.dtype, job.sizes, job.data.get(), job.bytes);
-  AtomicFile file(job.path);
-  file.write(frame.head);
-  file.write({reinterpret_cast<const char*>(job.data.get()), job.bytes});
-  file.write(frame.tail);
-  file.commit();
+  write_file(job, pushed);
   if (job.done) {
     job.done(job, {});
   }
+}
+
+// Piece by piece: the checksum's pass brings a piece into the cache, from where it is written, and between pieces copies may pass.
+void SaveQueue::write_file(const SaveJob& job, Clock::time_point pushed) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
+  AtomicFile file(job.path);
+  file.write(make_pt_frame(job.dtype, job.sizes, job.bytes, 0).head);
+  std::uint32_t checksum = 0;
+  for (std::size_t at = 0; at < job.bytes; at += kPieceBytes) {
+    let_copies_pass(pushed);
+    const std::span<const std::byte> piece(job.data.get() + at, std::min(kPieceBytes, job.bytes - at));
+    checksum = extend_checksum(checksum, piece);
+    file.write({reinterpret_cast<const char*>(piece.data()), piece.size()});
+  }
+  const PtFrame frame = make_pt_frame(job.dtype, job.sizes, job.bytes, checksum);
+  file.write(frame.tail);
+  file.overwrite_front(frame.head);
+  file.commit();
+}
+
+bool SaveQueue::copies_pass(Clock::time_point pushed) const {
+  const Clock::time_point now = Clock::now();
+  return copies_first_ && !stopping_ && waiting_ == 0 && used_ <= options_.max_bytes / 2 && now < pushed + kLongestRest &&
+         (copying_ > 0 || now < last_copy_ + kCopyGap);
+}
+
+void SaveQueue::let_copies_pass(Clock::time_point pushed) {
+  std::unique_lock lock(mutex_);
+  while (copies_pass(pushed)) {
+    rest_.wait_for(lock, kCopyGap);
+  }
+}
+
+void SaveQueue::end_copy() {
+  --copying_;
+  last_copy_ = Clock::now();
 }
 
 // Jobs finish out of order, and others may be pushed meanwhile: only those before the call count.
 void SaveQueue::flush() {
   std::unique_lock lock(mutex_);
   const std::uint64_t end = pushed_;
+  const WritersWanted wanted(waiting_, rest_);
   idle_.wait(lock, [&] { return unfinished_.empty() || *unfinished_.begin() >= end; });
 }
 

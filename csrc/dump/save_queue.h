@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ struct SaveQueueOptions {
   std::size_t max_bytes = 0;                      // of tensors taken and not yet on disk
   int threads = 2;                                // started at the first job
   std::chrono::milliseconds wait_limit{600'000};  // for room; below the limit after which HCCL gives a silent peer up
+  // Whether threads that write stand back while tensors are copied from a device, as long as the queue is at most half full and nobody
+  // waits for it, half a second a tensor at most. A replay waits for those copies: where cores are few, the writers would take theirs. Unset: where they are few.
+  std::optional<bool> copies_first = std::nullopt;
 };
 
 // The bound for acl_save: the environment variable MSPROBE_SAVE_QUEUE_BYTES, else 2 GiB or an eighth of the machine's memory, whichever
@@ -59,13 +63,13 @@ std::size_t save_bytes_from_environment();
 // throw_error() throws once, with the number of tensors lost since.
 class SaveQueue {
  public:
-  explicit SaveQueue(SaveQueueOptions options) : options_(options) {}
+  explicit SaveQueue(SaveQueueOptions options);
   ~SaveQueue();
   SaveQueue(const SaveQueue&) = delete;
   SaveQueue& operator=(const SaveQueue&) = delete;
 
-  // Waits for room for job.bytes. A tensor larger than the bound waits until nothing else is there. False: the limit passed; the job
-  // has failed.
+  // Waits for room for job.bytes; from then to push() or give_up() its bytes count as being copied. A tensor larger than the bound waits
+  // until nothing else is there. False: the limit passed; the job has failed.
   bool acquire(const SaveJob& job);
 
   // Memory for acquired bytes, not zeroed. Buffers that have been written are kept for the next tensor of their size, within the bound:
@@ -73,6 +77,7 @@ class SaveQueue {
   SaveBuffer allocate(std::size_t bytes);
   void push(SaveJob job);                                    // its bytes were acquired
   void give_up(const SaveJob& job, std::string_view error);  // its bytes were acquired and it will not be pushed
+  void lose(const SaveJob& job, std::string_view error);     // its bytes were not acquired: counts it and tells the job
 
   // Returns when every job pushed before the call is on disk or has failed.
   void flush();
@@ -81,24 +86,31 @@ class SaveQueue {
   [[nodiscard]] std::size_t bytes_waiting() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct NumberedJob {
     std::uint64_t number;
+    Clock::time_point pushed;
     SaveJob job;
   };
 
   std::string start_threads();  // the reason why there are none, or empty
   void run();
-  static void write(const SaveJob& job);
-  void lose(const SaveJob& job, std::string_view error);  // counts it and tells the job
+  void write(const SaveJob& job, Clock::time_point pushed);
+  void write_file(const SaveJob& job, Clock::time_point pushed);
+  void let_copies_pass(Clock::time_point pushed);
   // With mutex_ held:
+  [[nodiscard]] bool copies_pass(Clock::time_point pushed) const;  // whether a job that was pushed then stands back
+  void end_copy();
   void recycle(SaveBuffer buffer, std::size_t bytes);
   void drop_spares(std::size_t allowed);  // until no more than `allowed` bytes are kept
 
   const SaveQueueOptions options_;
+  const bool copies_first_;
   mutable std::mutex mutex_;
   std::condition_variable room_;  // bytes were given back
   std::condition_variable work_;  // a job came, or the end
   std::condition_variable idle_;  // a job was finished
+  std::condition_variable rest_;  // writers need not stand back any more
   std::deque<NumberedJob> jobs_;
   std::vector<std::thread> threads_;
   std::size_t used_ = 0;                           // bytes acquired and not given back
@@ -106,6 +118,9 @@ class SaveQueue {
   std::size_t spare_bytes_ = 0;                    // used_ + spare_bytes_ stay within the bound
   std::uint64_t pushed_ = 0;                       // jobs ever
   std::set<std::uint64_t> unfinished_;             // their numbers
+  int copying_ = 0;                                // jobs acquired and not yet pushed
+  Clock::time_point last_copy_{};                  // when one of them ended
+  int waiting_ = 0;                                // threads that wait for writers: in acquire() or flush()
   bool stopping_ = false;
   std::string error_;       // the first since throw_error()
   std::uint64_t lost_ = 0;  // tensors since then

@@ -173,11 +173,14 @@ void Dumper::drain() {
 }
 
 std::vector<log::Record> Dumper::take() {
+  std::vector<log::Record> records = session_->host_log.take();
   if (tensors_ != nullptr) {
     dump::Saver::instance().queue().flush();
     tensors_->collect();
+    // Apart from what came before: parameters that a forward's commit brought would give that forward's tensors their place.
+    const std::vector<log::Record> saved = session_->host_log.take();
+    records.insert(records.end(), saved.begin(), saved.end());
   }
-  std::vector<log::Record> records = session_->host_log.take();
   parameters_.take_from(records, session_->tags);
   session_->account.recorded(records, session_->tags);
   return records;

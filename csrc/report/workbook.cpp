@@ -24,16 +24,15 @@ constexpr std::string_view kCut = "... (cut: Excel's cells hold 32767 characters
 
 }  // namespace
 
-Workbook::Workbook(std::string path) : library_(xlsx_library()), path_(std::move(path)) {
-  const std::size_t slash = path_.rfind('/');
-  folder_ = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+Workbook::Workbook(std::string path) : library_(xlsx_library()), path_(std::move(path)), folder_(path_) {
   memory_ = read::FileDescriptor(memfd_create("msprobe workbook", MFD_CLOEXEC));
   if (memory_.get() < 0) {
     fail_write(errno);
   }
   lxw_workbook_options options{};
   options.constant_memory = LXW_TRUE;
-  options.tmpdir = folder_.data();
+  std::string folder = folder_.path();  // copied by the library
+  options.tmpdir = folder.data();
   options.use_zip64 = LXW_TRUE;
   workbook_ = library_.workbook_new_opt(("/proc/self/fd/" + std::to_string(memory_.get())).c_str(), &options);
   if (workbook_ == nullptr) {
@@ -140,8 +139,7 @@ std::string Workbook::finish() {
   const std::shared_ptr<read::MappedMemory> packed = read::MappedMemory::map_file(memory_, path_);
   // The same holds for the files in which it puts the parts together.
   if (const std::string part = first_cut_part(packed->bytes(), path_); !part.empty()) {
-    fail("cannot write '", path_, "': its part ", part, " was cut off, as on a full disk; free space in '", folder_,
-         "' and try again");
+    fail("cannot write '", path_, "': its part ", part, " was cut off, as on a full disk; free space there and try again");
   }
   AtomicFile file(path_);
   file.write({reinterpret_cast<const char*>(packed->bytes().data()), packed->bytes().size()});

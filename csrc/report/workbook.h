@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "read/open_inside.h"
 #include "report/xlsx_library.h"
 
@@ -21,7 +22,7 @@ inline constexpr std::size_t kCellCharacters = 32767;
 enum class Fill : std::uint8_t { kNone, kWarning, kError, kUnmatched };
 
 // One thread at a time. Rows are written downwards. Only the packed file is held in memory: it is made there, so that a full disk
-// is met by our own writing, and the sheets wait in a file without a name in the folder of `path`.
+// is met by our own writing, and the sheets wait in files without names beside `path`.
 class Workbook {
  public:
   explicit Workbook(std::string path);
@@ -50,7 +51,7 @@ class Workbook {
 
   const XlsxLibrary& library_;
   std::string path_;
-  std::string folder_;
+  TemporaryFolder folder_;       // where the sheets wait
   std::string text_;             // a cell's, for its final zero
   read::FileDescriptor memory_;  // of the packed file
   lxw_workbook* workbook_ = nullptr;

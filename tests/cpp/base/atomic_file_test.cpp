@@ -87,6 +87,29 @@ TEST_F(AtomicFileTest, WritesMoreThanItsBuffer) {
   EXPECT_EQ(content(path), expected);
 }
 
+TEST_F(AtomicFileTest, OverwritesItsFront) {
+  for (const std::size_t size : {std::size_t{10}, std::size_t{3} << 20U}) {  // in the buffer still; on the disk for long
+    const fs::path path = folder_ / std::to_string(size);
+    AtomicFile file(path.string());
+    file.write("head");
+    file.write(std::string(size, 'x'));
+    file.overwrite_front("HEA");
+    file.write("tail");
+    file.commit();
+    EXPECT_EQ(content(path), "HEAd" + std::string(size, 'x') + "tail");
+  }
+}
+
+TEST_F(AtomicFileTest, ATemporaryFolderGoesAway) {
+  {
+    const TemporaryFolder folder((folder_ / "a.xlsx").string());
+    EXPECT_TRUE(fs::is_directory(folder.path()));
+    EXPECT_EQ(folder.path().find((folder_ / "a.xlsx.tmp.").string()), 0U);
+  }
+  EXPECT_EQ(files(), 0U);
+  EXPECT_THROW(TemporaryFolder((folder_ / "missing" / "a.xlsx").string()), FileError);
+}
+
 TEST_F(AtomicFileTest, TwoWritersOfOnePathDoNotMix) {
   const fs::path path = folder_ / "a";
   AtomicFile one(path.string());

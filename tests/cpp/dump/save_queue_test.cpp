@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -153,6 +155,76 @@ TEST_F(SaveQueueTest, DestructionWritesWhatWasPushed) {
     }
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 50);
+}
+
+// A queue of 1,000 bytes in which one tensor of `pushed` bytes waits for a writer and another one of 10 is being copied.
+class CopyTest : public SaveQueueTest {
+ protected:
+  void begin(std::size_t pushed, std::optional<bool> copies_first = true) {
+    queue_ = std::make_unique<SaveQueue>(SaveQueueOptions{.max_bytes = 1000, .copies_first = copies_first});
+    copied_ = job("copied", 10, 1);
+    ASSERT_TRUE(queue_->acquire(copied_));
+    SaveJob one = job("pushed", pushed, 7);
+    ASSERT_TRUE(queue_->acquire(one));
+    queue_->push(std::move(one));
+  }
+  bool written_within(milliseconds limit) const {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (!fs::exists(folder_ / "pushed") && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return fs::exists(folder_ / "pushed");
+  }
+
+  std::unique_ptr<SaveQueue> queue_;
+  SaveJob copied_;
+};
+
+constexpr milliseconds kShort{150};  // less than the half second that a tensor stands back at most
+constexpr milliseconds kLong{20000};
+
+TEST_F(CopyTest, WritersStandBackUntilItHasEnded) {
+  begin(100);
+  EXPECT_FALSE(written_within(kShort));
+  queue_->push(std::move(copied_));
+  EXPECT_TRUE(written_within(kLong));
+}
+
+TEST_F(CopyTest, ACopyThatFailedEndsToo) {
+  begin(100);
+  EXPECT_FALSE(written_within(kShort));
+  queue_->give_up(copied_, "the device failed");
+  EXPECT_TRUE(written_within(kLong));
+}
+
+TEST_F(CopyTest, WritersDoNotStandBackForLong) {
+  begin(100);
+  EXPECT_TRUE(written_within(kLong));
+}
+
+TEST_F(CopyTest, WritersDoNotStandBackFromAFullQueue) {
+  begin(600);
+  EXPECT_TRUE(written_within(milliseconds(400)));
+}
+
+TEST_F(CopyTest, WritersDoNotStandBackWhereCoresAreMany) {
+  begin(100, false);
+  EXPECT_TRUE(written_within(milliseconds(400)));
+}
+
+TEST_F(CopyTest, WritersDoNotStandBackFromAFlush) {
+  begin(100);
+  const auto start = std::chrono::steady_clock::now();
+  queue_->flush();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(400));
+  EXPECT_TRUE(fs::exists(folder_ / "pushed"));
+}
+
+TEST_F(CopyTest, WritersDoNotStandBackFromOneWhoWaitsForRoom) {
+  begin(400);
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(queue_->acquire(job("next", 700, 1)));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(400));
 }
 
 TEST_F(SaveQueueTest, FlushDoesNotWaitForWhatComesLater) {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tensor task on a slow disk and under kill -9: bounded memory, nothing lost, whole files."""
+"""The tensor task of graphs on a slow disk, on a full one and under kill -9: bounded memory, nothing lost in silence, whole files."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from expect import records_of, saved_files
+
+from msprobe.pytorch import AclGraphDumper
 
 REPLAYS = 1000
 ELEMENTS = 8192  # 32 KiB a tensor, four a replay
@@ -135,3 +139,33 @@ def test_ten_kills_leave_whole_files(tmp_path: Path) -> None:
             call = int(file.name.split(".")[4])
             assert x.shape == (10_000,) and x.unique().tolist() == [3.0 * step + call]
     assert half_written <= 3 * 10  # one for each writer, and a dump.json, of each process
+
+
+def test_a_full_disk_is_told_once_and_the_graph_goes_on(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small], check=True)
+    try:
+        static, model = torch.full((75_000,), 3.0, device="npu"), torch.nn.Identity()  # 300 kB: three of four fit
+        with AclGraphDumper(config(small)) as dumper:
+            dumper.start(model)
+            graph = torch.npu.NPUGraph()
+            with torch.npu.graph(graph):
+                model(static)
+            graph.replay()
+            graph.replay()
+            with pytest.raises(RuntimeError, match=r"not saved.*: .*\.pt': No space left on device") as caught:
+                dumper.step()
+            lost = int(str(caught.value).split()[1])
+            assert lost in (1, 2)  # two writers at once may both run out of space
+            (path,) = small.rglob("dump.json")
+            dump = json.loads(path.read_text())
+            assert len(saved_files(dump)) == 4 - lost
+            assert sum("No space left" in record.get("Note", "") for _, record in records_of(dump)) == lost
+            shutil.rmtree(path.parent)
+            graph.replay()
+            dumper.step()
+        (path,) = small.rglob("dump.json")
+        assert len(saved_files(json.loads(path.read_text()))) == 2
+    finally:
+        subprocess.run(["umount", "-l", small], check=True)
