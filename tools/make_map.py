@@ -75,6 +75,7 @@ FOLDERS = {
     "tools": "What the Makefile and CI run",
     "tools/build_backend": "What the wheel's build asks of its environment",
     "tools/requirements": "Pinned Python packages, by what needs them",
+    "tools/torch_npu_tests": "Runs torch_npu's own tests on hostnpu and weighs what came out",
 }
 # What lies below these is data; it is not listed file by file.
 DATA_FOLDERS = {
