@@ -11,6 +11,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # It sees overlapping copies in `"text" + std::to_string(n)` (GCC bug 105651).
   # The second is for clang-tidy, which is given the same options and does not know the first.
   target_compile_options(msprobe_warnings INTERFACE -Wno-restrict -Wno-unknown-warning-option)
+elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # libstdc++ 12's std::stable_sort uses std::get_temporary_buffer, which it marks as deprecated itself.
+  target_compile_options(msprobe_warnings INTERFACE -Wno-deprecated-declarations)
 endif()
 
 if(MSPROBE_SANITIZE)
