@@ -66,9 +66,13 @@ class Scan {
     } else {
       folder(path_);
     }
+    if (dumps.empty() && filtered_) {
+      fail("'", path_, "' holds no dump of the ranks and steps that were asked for: choose others, or leave the choice out.");
+    }
     if (dumps.empty()) {
-      fail("'", path_, "' holds no dump", filtered_ ? " of the ranks and steps that were asked for" : "",
-           ": give a dump.json, a folder with one, a folder with rank*, proc* or pid* folders, or one with step* folders.");
+      fail("'", path_,
+           "' holds no dump: give a dump.json, a folder with one, a folder with rank*, proc* or pid* folders, or one with "
+           "step* folders.");
     }
   }
 
@@ -164,7 +168,9 @@ class Scan {
   // dump.json, or the only JSON file there is; "" if there is none.
   static std::string dump_in(const fs::path& path, bool only_by_name) {
     std::error_code error;
-    if (fs::is_regular_file(path / kDumpName, error)) {
+    const bool is_file = fs::is_regular_file(path / kDumpName, error);
+    // What may not be looked at may be a dump: that it cannot be opened is told with the reason, not passed over.
+    if (is_file || (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)) {
       return (path / kDumpName).string();
     }
     if (only_by_name) {

@@ -119,6 +119,27 @@ TEST_F(LayoutTest, ARankWithoutADumpIsReported) {
   EXPECT_EQ(layout.unpaired[0].reason, "it holds no dump.json");
 }
 
+TEST_F(LayoutTest, ADumpThatMayNotBeLookedAtIsNotPassedOver) {
+  files({"t/rank1/dump.json", "g/rank0/dump.json", "g/rank1/dump.json"});
+  fs::create_directories(folder_ / "t/rank0");
+  fs::create_symlink("dump.json", folder_ / "t/rank0/dump.json");  // a circle, since root may look at everything else
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(layout.pairs.size(), 2U);
+  EXPECT_TRUE(layout.unpaired.empty());
+}
+
+TEST_F(LayoutTest, WhatWasNotAskedForIsNamedAsTheReason) {
+  files({"t/step0/dump.json", "g/step0/dump.json"});
+  try {
+    pair("t", "g", {}, {{1, 2}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "'" + at("t") +
+                                             "' holds no dump of the ranks and steps that were asked for: choose others, or "
+                                             "leave the choice out.");
+  }
+}
+
 TEST_F(LayoutTest, LonePidsBelongTogether) {
   files({"t/pid11/dump.json", "g/pid22/dump.json", "p/proc3/dump.json"});
   EXPECT_EQ(pairs(pair("t", "g")), (Texts{"pid11 t/pid11/dump.json g/pid22/dump.json"}));
