@@ -291,6 +291,18 @@ std::string with_md5(const char* md5) {
   return tensor.json();
 }
 
+TEST(SavedTensors, MissingOnBothSidesAreAWarningButOfParameters) {
+  const std::string tensor = TensorText().json();
+  const std::string data = R"("Module.l.Linear.forward.0": {"input_args": [)" + tensor + R"(], "parameters": {"weight": )" +
+                           tensor + R"(}, "output": [)" + tensor + "]}";
+  const read::DumpModel model = read::parse_dump(dump_text(data, "tensor"), "dump.json");
+  const TextTable table = table_of(model, model);
+  EXPECT_EQ(column_of(table, "Result"), (Texts{"warning", "pass", "warning"}));
+  EXPECT_TRUE(says(table, 0, "warning: Neither NPU nor Bench has a saved tensor here; only the statistics were compared."));
+  EXPECT_EQ(at(table, 1, "Err_message"), "[]");
+  EXPECT_EQ(at(table, 1, "Cosine"), "unsupported");
+}
+
 TEST(Md5, DiffersIsAnError) {
   const TextTable table =
       compare_entries(entry(kOp, {with_md5("a"), with_md5("b"), with_md5(nullptr), R"({"type": "int", "value": 1})"}, {}),
