@@ -72,9 +72,11 @@ FOLDERS = {
     "tests/python/pytorch": "Tests of AclGraphDumper and its operators",
     "tests/python/pytorch/any_device": "Tests that run on the CPU and on hostnpu",
     "tests/python/pytorch/npu_only": "Tests that run on hostnpu",
+    "tests/python/pytorch/cann9": "Tests that run on hostnpu with a CANN of 9.0",
     "tools": "What the Makefile and CI run",
     "tools/build_backend": "What the wheel's build asks of its environment",
     "tools/requirements": "Pinned Python packages, by what needs them",
+    "tools/torch_npu_tests": "Runs torch_npu's own tests on hostnpu and weighs what came out",
 }
 # What lies below these is data; it is not listed file by file.
 DATA_FOLDERS = {

@@ -49,12 +49,12 @@ class MSPROBE_API DeviceLog {
   virtual void reserve(std::int64_t sites) = 0;
 };
 
-using DeviceLogFactory = std::function<std::unique_ptr<DeviceLog>(std::shared_ptr<log::Session>, c10::Device, const Settings&)>;
+using DeviceLogFactory = std::function<std::shared_ptr<DeviceLog>(std::shared_ptr<log::Session>, c10::Device, const Settings&)>;
 
 // A vendor's library registers itself when it is loaded.
 MSPROBE_API void register_device(c10::DeviceType type, DeviceLogFactory factory);
 
 // For a device whose library is not loaded: records shapes and dtypes, numbers null, with a note that says so.
-std::unique_ptr<DeviceLog> make_device_log(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings);
+std::shared_ptr<DeviceLog> make_device_log(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings);
 
 }  // namespace msprobe::device

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "device/npu_graph_ends.h"
 #include "device/tensor_facts.h"
 
 namespace msprobe::device::npu {
@@ -233,14 +234,45 @@ void NpuLog::queue_transfer(std::unique_ptr<Payload>& payload, aclrtStream strea
   }
   queue_host_function(&NpuLog::run_callback, payload.get(), stream);
   if (payload->captured) {
-    const std::lock_guard lock(mutex_);
-    payloads_.push_back(std::move(payload));
+    keep_until_end(std::move(payload), capturing(stream));
   } else {
     static_cast<void>(payload.release());  // run_callback frees it
   }
   for (const Range& range : ranges_of(to_reset)) {
     queue_reset(range, pool_.sentinels(), stream);
   }
+}
+
+void NpuLog::keep_until_end(std::unique_ptr<Payload> payload, aclmdlRI graph) {
+  const Payload* kept = payload.get();
+  {
+    const std::lock_guard lock(mutex_);
+    payloads_.push_back(std::move(payload));
+  }
+  // If it is never called, all stays as long as the process lives.
+  static_cast<void>(at_graph_end(graph, device_, [log = weak_from_this(), kept, graph] {
+    if (const auto alive = log.lock()) {
+      alive->give_back(kept, graph);
+    }
+  }));
+}
+
+// The graph is gone and nothing of it runs any more. Rows of other graphs that it has committed stay: those may live.
+void NpuLog::give_back(const Payload* payload, aclmdlRI graph) noexcept {
+  const c10::DeviceGuard guard(device_);
+  try {
+    session_->graphs.ended(payload->graph);
+    std::vector<Site> own;
+    std::copy_if(payload->sites.begin(), payload->sites.end(), std::back_inserter(own),
+                 [&](const Site& site) { return site.graph == graph && site.has_row(); });
+    for (const Range& range : ranges_of(own)) {
+      pool_.give_back(*range.block, range.first, range.rows);
+    }
+  } catch (const std::exception& error) {
+    session_->background_error(std::string("msprobe cannot give back what a destroyed graph has used: ") + error.what());
+  }
+  const std::lock_guard lock(mutex_);
+  std::erase_if(payloads_, [&](const auto& one) { return one.get() == payload; });
 }
 
 void NpuLog::abandon() {
@@ -317,7 +349,7 @@ void NpuLog::drain() {
     }
   }
   try {
-    c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
+    wait_for_device(device_);
   } catch (const c10::Error& error) {
     const std::lock_guard lock(mutex_);
     Thread& mine = threads_[std::this_thread::get_id()];

@@ -27,7 +27,7 @@
 
 namespace msprobe::device::npu {
 
-class NpuLog final : public DeviceLog {
+class NpuLog final : public DeviceLog, public std::enable_shared_from_this<NpuLog> {
  public:
   NpuLog(std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings);
   ~NpuLog() override;
@@ -37,7 +37,7 @@ class NpuLog final : public DeviceLog {
   void commit(std::uint64_t forward) override;
   void abandon() override;
   void drain() override;
-  [[nodiscard]] bool holds_graphs() const override { return pool_.has_captured(); }
+  [[nodiscard]] bool holds_graphs() const override { return pool_.holds_captured(); }
   void reserve(std::int64_t sites) override;
 
  private:
@@ -60,6 +60,8 @@ class NpuLog final : public DeviceLog {
 
   static void run_callback(void* payload) noexcept;
   void queue_transfer(std::unique_ptr<Payload>& payload, aclrtStream stream);
+  void keep_until_end(std::unique_ptr<Payload> payload, aclmdlRI graph);
+  void give_back(const Payload* payload, aclmdlRI graph) noexcept;
   static std::vector<c10::Stream> side_streams(std::span<const PendingSite> pending, aclmdlRI graph,
                                                const c10::Stream& current);
   void join_streams(const std::vector<c10::Stream>& others, const c10::Stream& current) const;
@@ -74,7 +76,7 @@ class NpuLog final : public DeviceLog {
   std::mutex mutex_;  // guards what follows; never held while waiting for the device, whose callbacks may want the GIL
   std::map<std::thread::id, Thread> threads_;
   std::vector<Site> polled_;                        // captured rows that their own graph does not commit: drain() reads them
-  std::vector<std::unique_ptr<Payload>> payloads_;  // of captured callbacks: graphs may replay as long as the process lives
+  std::vector<std::unique_ptr<Payload>> payloads_;  // of captured callbacks, while their graphs live
 };
 
 }  // namespace msprobe::device::npu

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/device_log.h"
+#include "device/npu_graph_ends.h"
 #include "device/npu_log.h"
 #include "device/npu_save.h"
 #include "device/save_sink.h"
@@ -14,9 +15,9 @@ namespace {
 const bool kRegistered = [] {
   register_device(c10::DeviceType::PrivateUse1,
                   [](std::shared_ptr<log::Session> session, c10::Device device, const Settings& settings) {
-                    return std::make_unique<NpuLog>(std::move(session), device, settings);
+                    return std::make_shared<NpuLog>(std::move(session), device, settings);
                   });
-  register_save(c10::DeviceType::PrivateUse1, &save_from_npu);
+  register_save(c10::DeviceType::PrivateUse1, &save_from_npu, &wait_for_device);
   return true;
 }();
 

@@ -45,11 +45,17 @@ void RowPool::free() noexcept {
   }
   free_device(std::exchange(sentinels_, nullptr));
   current_transient_ = nullptr;
+  returned_.clear();
 }
 
 Row RowPool::take_captured() {
-  has_captured_.store(true, std::memory_order_release);
+  held_.fetch_add(1, std::memory_order_acq_rel);
   const std::lock_guard lock(mutex_);
+  if (!returned_.empty()) {
+    const Row row = returned_.back();
+    returned_.pop_back();
+    return row;
+  }
   if (captured_.empty() || captured_.back()->used == captured_.back()->capacity) {
     add_block(captured_, kRowsPerBlock);
   }
@@ -57,10 +63,24 @@ Row RowPool::take_captured() {
   return {&block, block.used++};
 }
 
+// The rows become sentinels again: the graph may have ended between their writing and their reset.
+void RowPool::give_back(RowBlock& block, std::int64_t first, std::int64_t rows) {
+  const std::vector<std::byte> fresh = sentinel_rows(rows);
+  copy_to_device(block.device_row(first), fresh.data(), fresh.size());
+  const std::lock_guard lock(mutex_);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    returned_.push_back({&block, first + i});
+  }
+  // Neighbours are taken one after the other, so that they travel in one copy.
+  std::sort(returned_.begin(), returned_.end(),
+            [](const Row& left, const Row& right) { return left.device() > right.device(); });
+  held_.fetch_sub(rows, std::memory_order_acq_rel);
+}
+
 void RowPool::reserve(std::int64_t rows) {
   const std::lock_guard lock(mutex_);
   const std::int64_t left = captured_.empty() ? 0 : captured_.back()->capacity - captured_.back()->used;
-  if (left < rows) {
+  if (left + static_cast<std::int64_t>(returned_.size()) < rows) {
     add_block(captured_, std::max(rows, kRowsPerBlock));
   }
 }

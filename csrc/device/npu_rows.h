@@ -30,7 +30,7 @@ inline constexpr std::size_t kNormOffset = 24;
 // As float32 it begins with -1, which no L2 norm is; as float64 it is a NaN with a payload that no arithmetic gives.
 inline constexpr std::uint64_t kSentinel = 0xFFFFFFFFBF800000U;
 
-// A run of rows. Once a graph writes to one it is never freed: graphs may live as long as the process.
+// A run of rows. While a graph writes to one it is not freed.
 struct RowBlock {
   std::byte* device = nullptr;
   std::byte* host = nullptr;  // pinned, same layout
@@ -55,8 +55,10 @@ bool is_sentinel(const std::byte* row) noexcept;
 // Rows of one dumper on one device. Thread-safe. The device must be current in the caller.
 class RowPool {
  public:
-  // Rows that belong to a captured site for good. Made in advance by reserve(); grown if that was not enough.
+  // Rows that belong to a captured site as long as its graph lives. Made in advance by reserve(); grown if that was not enough.
   Row take_captured();
+  // Captured rows that nothing writes to any more.
+  void give_back(RowBlock& block, std::int64_t first, std::int64_t rows);
   void reserve(std::int64_t rows);
 
   // Rows of eager calls: used once, free again when the callback has read them (release()).
@@ -65,7 +67,8 @@ class RowPool {
     block.outstanding.fetch_sub(rows, std::memory_order_acq_rel);
   }
 
-  [[nodiscard]] bool has_captured() const noexcept { return has_captured_.load(std::memory_order_acquire); }
+  // Whether graphs hold rows.
+  [[nodiscard]] bool holds_captured() const noexcept { return held_.load(std::memory_order_acquire) > 0; }
 
   // Gives all memory back; nothing may be using it.
   void free() noexcept;
@@ -83,7 +86,8 @@ class RowPool {
   std::vector<std::unique_ptr<RowBlock>> transient_;
   RowBlock* current_transient_ = nullptr;
   std::byte* sentinels_ = nullptr;
-  std::atomic<bool> has_captured_{false};
+  std::vector<Row> returned_;          // captured ones, those of the lowest addresses last
+  std::atomic<std::int64_t> held_{0};  // captured rows that graphs hold
 };
 
 }  // namespace msprobe::device::npu

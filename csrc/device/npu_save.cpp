@@ -6,11 +6,11 @@
 
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "device/npu_format.h"
+#include "device/npu_graph_ends.h"
 #include "device/npu_runtime.h"
 
 namespace msprobe::device::npu {
@@ -36,12 +36,12 @@ struct Payload {
   }
 };
 
-// Payloads of captured saves: graphs may replay as long as the process lives.
-void keep(std::unique_ptr<Payload> payload) {
-  static auto* mutex = new std::mutex;
-  static auto* kept = new std::vector<std::unique_ptr<Payload>>;
-  const std::lock_guard lock(*mutex);
-  kept->push_back(std::move(payload));
+// Payloads of captured saves live as long as their graph, or as the process where CANN does not tell of its end.
+void keep(std::unique_ptr<Payload> payload, aclmdlRI graph, c10::Device device) {
+  std::shared_ptr<Payload> kept = std::move(payload);
+  if (!at_graph_end(graph, device, [kept] {})) {
+    static_cast<void>(new std::shared_ptr<Payload>(std::move(kept)));
+  }
 }
 
 // On CANN's callback thread, which has no current context and is shared by all streams of the device: no GIL, no other stream.
@@ -53,10 +53,10 @@ void run_callback(void* raw) noexcept {
   }
 }
 
-void queue(std::unique_ptr<Payload> payload) {
+void queue(std::unique_ptr<Payload> payload, aclmdlRI graph, c10::Device device) {
   queue_host_function(&run_callback, payload.get(), current_stream_for_work());
-  if (payload->captured) {
-    keep(std::move(payload));
+  if (graph != nullptr) {
+    keep(std::move(payload), graph, device);
   } else {
     static_cast<void>(payload.release());  // run_callback frees it
   }
@@ -66,7 +66,8 @@ void queue(std::unique_ptr<Payload> payload) {
 
 void save_from_npu(const at::Tensor& x, c10::Device device, MakeTarget make_target) {
   const c10::DeviceGuard guard(device);
-  const bool captured = capturing(current_stream()) != nullptr;
+  aclmdlRI graph = capturing(current_stream());
+  const bool captured = graph != nullptr;
   std::unique_ptr<dump::SaveTarget> target = make_target(captured);
   if (!captured && !target->wanted()) {
     return;
@@ -84,7 +85,7 @@ void save_from_npu(const at::Tensor& x, c10::Device device, MakeTarget make_targ
     payload->device_data = plain.const_data_ptr();
     check(aclrtGetCurrentContext(&payload->context), "aclrtGetCurrentContext");
   }
-  queue(std::move(payload));
+  queue(std::move(payload), graph, device);
 }
 
 }  // namespace msprobe::device::npu

@@ -18,7 +18,7 @@ ByType<DeviceLogFactory>& factories() {
 
 void register_device(c10::DeviceType type, DeviceLogFactory factory) { factories().set(type, std::move(factory)); }
 
-std::unique_ptr<DeviceLog> make_device_log(std::shared_ptr<log::Session> session, c10::Device device,
+std::shared_ptr<DeviceLog> make_device_log(std::shared_ptr<log::Session> session, c10::Device device,
                                            const Settings& settings) {
   if (device.is_cpu()) {
     return std::make_unique<CpuLog>(std::move(session));

@@ -17,8 +17,13 @@
 namespace msprobe::device {
 namespace {
 
-ByType<SaveFunction>& save_functions() {
-  static auto* all = new ByType<SaveFunction>;
+struct Ways {
+  SaveFunction save;
+  WaitFunction wait;
+};
+
+ByType<Ways>& ways() {
+  static auto* all = new ByType<Ways>;
   return *all;
 }
 
@@ -68,7 +73,17 @@ void save_from_host(const at::Tensor& x, dump::SaveTarget& target) {
   save_once(target, describe_saved(plain), [&](std::byte* to) { std::memcpy(to, plain.const_data_ptr(), plain.nbytes()); });
 }
 
-void register_save(c10::DeviceType type, SaveFunction save) { save_functions().set(type, std::move(save)); }
+void register_save(c10::DeviceType type, SaveFunction save, WaitFunction wait) {
+  ways().set(type, {std::move(save), std::move(wait)});
+}
+
+void wait_for_saves(c10::Device device) {
+  const WaitFunction wait = ways().get(device.type()).wait;
+  if (!wait) {
+    fail("device '", device.str(), "' has no library of msprobe: nothing can be saved from it");
+  }
+  wait(device);
+}
 
 std::string why_not_saved(const at::Tensor& x) {
   if (dtype_of(x.scalar_type()) == DType::kUnknown || x.layout() != at::kStrided || x.is_nested()) {
@@ -90,7 +105,7 @@ void save_tensor(const at::Tensor& x, std::optional<c10::Device> with, MakeTarge
     save_from_host(x, *make_target(false));
     return;
   }
-  const SaveFunction save = save_functions().get(device.type());
+  const SaveFunction save = ways().get(device.type()).save;
   if (!save) {
     fail("tensors of device '", device.str(), "' cannot be saved by this build of msprobe: move them to the CPU first");
   }

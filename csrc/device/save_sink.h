@@ -38,8 +38,14 @@ MSPROBE_API SavedTensor describe_saved(const at::Tensor& plain);
 // value of this moment then. x is dense.
 using SaveFunction = std::function<void(const at::Tensor& x, c10::Device device, MakeTarget make_target)>;
 
-// A vendor's library registers its way when it is loaded.
-MSPROBE_API void register_save(c10::DeviceType type, SaveFunction save);
+// Waits for all work on a device, whose saves are then in the queue.
+using WaitFunction = std::function<void(c10::Device device)>;
+
+// A vendor's library registers its ways when it is loaded.
+MSPROBE_API void register_save(c10::DeviceType type, SaveFunction save, WaitFunction wait);
+
+// Throws Error for a device without a library, c10::Error during a capture.
+void wait_for_saves(c10::Device device);
 
 // Saves a host tensor now.
 MSPROBE_API void save_from_host(const at::Tensor& x, dump::SaveTarget& target);

@@ -27,6 +27,8 @@ namespace {
 // The copies of one replay follow each other at shorter distances than this.
 constexpr std::chrono::milliseconds kCopyGap{1};
 constexpr std::chrono::milliseconds kLongestRest{500};  // what waits here is lost to kill -9
+// Smaller tensors are written at one go, and their copies are no reason to stand back. Also the size of a piece of larger ones.
+constexpr std::size_t kLargeBytes = std::size_t{1} << 20U;
 
 // While it lives, a thread waits for writers: they do not stand back. Made and ended with the queue's mutex held.
 class WritersWanted {
@@ -97,7 +99,7 @@ bool SaveQueue::acquire(const SaveJob& job) {
     const WritersWanted wanted(waiting_, rest_);
     if (room_.wait_for(lock, options_.wait_limit, has_room)) {
       used_ += job.bytes;
-      ++copying_;
+      copying_ += job.bytes >= kLargeBytes ? 1 : 0;
       return true;
     }
     reason = "cannot save '" + job.path + "': no room came within " + std::to_string(options_.wait_limit.count() / 1000) +
@@ -143,7 +145,7 @@ void SaveQueue::push(SaveJob job) {
   }
   {
     const std::lock_guard lock(mutex_);
-    end_copy();
+    end_copy(job.bytes);
     unfinished_.insert(pushed_);
     jobs_.push_back({pushed_++, Clock::now(), std::move(job)});
   }
@@ -165,7 +167,7 @@ std::string SaveQueue::start_threads() {
 void SaveQueue::give_up(const SaveJob& job, std::string_view error) {
   {
     const std::lock_guard lock(mutex_);
-    end_copy();
+    end_copy(job.bytes);
     used_ -= job.bytes;
   }
   room_.notify_all();
@@ -225,21 +227,26 @@ void SaveQueue::write(const SaveJob& job, Clock::time_point pushed) {
   }
 }
 
-// Piece by piece: the checksum's pass brings a piece into the cache, from where it is written, and between pieces copies may pass.
+// Large ones piece by piece: the checksum's pass brings a piece into the cache, from where it is written, and between pieces copies may
+// pass.
 void SaveQueue::write_file(const SaveJob& job, Clock::time_point pushed) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
   AtomicFile file(job.path);
-  file.write(make_pt_frame(job.dtype, job.sizes, job.bytes, 0).head);
-  std::uint32_t checksum = 0;
-  for (std::size_t at = 0; at < job.bytes; at += kPieceBytes) {
-    let_copies_pass(pushed);
-    const std::span<const std::byte> piece(job.data.get() + at, std::min(kPieceBytes, job.bytes - at));
-    checksum = extend_checksum(checksum, piece);
-    file.write({reinterpret_cast<const char*>(piece.data()), piece.size()});
+  std::uint32_t checksum = job.bytes < kLargeBytes ? extend_checksum(0, {job.data.get(), job.bytes}) : 0;
+  PtFrame frame = make_pt_frame(job.dtype, job.sizes, job.bytes, checksum);
+  file.write(frame.head);
+  if (job.bytes < kLargeBytes) {
+    file.write({reinterpret_cast<const char*>(job.data.get()), job.bytes});
+  } else {
+    for (std::size_t at = 0; at < job.bytes; at += kLargeBytes) {
+      let_copies_pass(pushed);
+      const std::span<const std::byte> piece(job.data.get() + at, std::min(kLargeBytes, job.bytes - at));
+      checksum = extend_checksum(checksum, piece);
+      file.write({reinterpret_cast<const char*>(piece.data()), piece.size()});
+    }
+    frame = make_pt_frame(job.dtype, job.sizes, job.bytes, checksum);
+    file.overwrite_front(frame.head);
   }
-  const PtFrame frame = make_pt_frame(job.dtype, job.sizes, job.bytes, checksum);
   file.write(frame.tail);
-  file.overwrite_front(frame.head);
   file.commit();
 }
 
@@ -256,9 +263,11 @@ void SaveQueue::let_copies_pass(Clock::time_point pushed) {
   }
 }
 
-void SaveQueue::end_copy() {
-  --copying_;
-  last_copy_ = Clock::now();
+void SaveQueue::end_copy(std::size_t bytes) {
+  if (bytes >= kLargeBytes) {
+    --copying_;
+    last_copy_ = Clock::now();
+  }
 }
 
 // Jobs finish out of order, and others may be pushed meanwhile: only those before the call count.

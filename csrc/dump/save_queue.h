@@ -49,7 +49,7 @@ struct SaveQueueOptions {
   std::size_t max_bytes = 0;                      // of tensors taken and not yet on disk
   int threads = 2;                                // started at the first job
   std::chrono::milliseconds wait_limit{600'000};  // for room; below the limit after which HCCL gives a silent peer up
-  // Whether threads that write stand back while tensors are copied from a device, as long as the queue is at most half full and nobody
+  // Whether threads that write stand back while large tensors are copied from a device, as long as the queue is at most half full and nobody
   // waits for it, half a second a tensor at most. A replay waits for those copies: where cores are few, the writers would take theirs. Unset: where they are few.
   std::optional<bool> copies_first = std::nullopt;
 };
@@ -100,7 +100,7 @@ class SaveQueue {
   void let_copies_pass(Clock::time_point pushed);
   // With mutex_ held:
   [[nodiscard]] bool copies_pass(Clock::time_point pushed) const;  // whether a job that was pushed then stands back
-  void end_copy();
+  void end_copy(std::size_t bytes);
   void recycle(SaveBuffer buffer, std::size_t bytes);
   void drop_spares(std::size_t allowed);  // until no more than `allowed` bytes are kept
 
@@ -118,7 +118,7 @@ class SaveQueue {
   std::size_t spare_bytes_ = 0;                    // used_ + spare_bytes_ stay within the bound
   std::uint64_t pushed_ = 0;                       // jobs ever
   std::set<std::uint64_t> unfinished_;             // their numbers
-  int copying_ = 0;                                // jobs acquired and not yet pushed
+  int copying_ = 0;                                // large jobs acquired and not yet pushed
   Clock::time_point last_copy_{};                  // when one of them ended
   int waiting_ = 0;                                // threads that wait for writers: in acquire() or flush()
   bool stopping_ = false;

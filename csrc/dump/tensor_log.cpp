@@ -35,6 +35,11 @@ class TensorTarget final : public SaveTarget {
  public:
   TensorTarget(std::shared_ptr<TensorLog> owner, log::Record record, const log::Lanes::Place& place, bool captured)
       : owner_(std::move(owner)), record_(record), place_(place), captured_(captured) {}
+  ~TensorTarget() override {
+    if (captured_) {
+      owner_->target_gone(place_.forward);
+    }
+  }
 
   [[nodiscard]] bool wanted() const override { return place_.recording && !owner_->session_->closed(); }
 
@@ -68,6 +73,7 @@ std::unique_ptr<SaveTarget> TensorLog::target(const log::Record& record, const l
     const auto [forward, is_new] = executions_.try_emplace(place.forward);
     forward->second.graph = is_new ? session_->graphs.add(0) : forward->second.graph;
     session_->graphs.add_site(forward->second.graph);
+    ++forward->second.targets;
   }
   return std::make_unique<TensorTarget>(shared_from_this(), record, place, captured);
 }
@@ -80,12 +86,21 @@ void TensorLog::keep(const log::Record& record, const log::Lanes::Place& place) 
   }
 }
 
+void TensorLog::target_gone(std::uint64_t forward) {
+  const std::lock_guard lock(mutex_);
+  const auto execution = executions_.find(forward);
+  if (--execution->second.targets == 0) {
+    session_->graphs.ended(execution->second.graph);
+    executions_.erase(execution);
+  }
+}
+
 // A replay is recorded as a whole or not at all, whatever is switched meanwhile.
 bool TensorLog::records_replay(std::uint64_t forward, std::uint64_t replay) {
   const std::lock_guard lock(mutex_);
   Execution& newest = executions_.at(forward);
   if (!newest.any || newest.replay != replay) {
-    newest = {replay, session_->lanes.recording(), true, newest.graph};
+    newest = {replay, session_->lanes.recording(), true, newest.graph, newest.targets};
     session_->graphs.replayed(newest.graph);
   }
   return newest.recording;

@@ -62,8 +62,10 @@ class TensorLog : public std::enable_shared_from_this<TensorLog> {
     bool recording = false;
     bool any = false;  // has been replayed
     log::GraphId graph = 0;
+    std::uint64_t targets = 0;  // that live
   };
 
+  void target_gone(std::uint64_t forward);
   bool records_replay(std::uint64_t forward, std::uint64_t replay);
   std::size_t open_slot(log::Record record, log::RunKey run);
   SaveJob job_for(const log::Record& record, log::RunKey run);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The captured forwards of one dumper, and how often each was replayed.
+// The captured forwards of one dumper, while their graphs live, and how often each was replayed.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -17,42 +17,71 @@ class Graphs {
   struct Entry {
     GraphId id = 0;             // from 0, in order of capture
     std::int64_t sites = 0;     // tensors that a replay records
-    std::uint64_t replays = 0;  // since the last take()
+    std::uint64_t replays = 0;  // in this step
   };
 
   GraphId add(std::int64_t sites) {
     const std::lock_guard lock(mutex_);
-    entries_.push_back({entries_.size(), sites, 0});
-    return entries_.back().id;
+    const GraphId id = next_++;
+    entries_[id] = {{id, sites, 0}, false};
+    return id;
   }
   void add_site(GraphId id) {
     const std::lock_guard lock(mutex_);
-    ++entries_[id].sites;
+    ++entries_.at(id).entry.sites;
   }
   void replayed(GraphId id) {
     const std::lock_guard lock(mutex_);
-    ++entries_[id].replays;
+    ++entries_.at(id).entry.replays;
+  }
+  // Its graph is gone: it leaves with the step in which it was replayed last.
+  void ended(GraphId id) {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(id);
+    known->second.ended = true;
+    if (known->second.entry.replays == 0) {
+      entries_.erase(known);
+    }
   }
 
-  [[nodiscard]] std::size_t size() const {
+  // How many there have been.
+  [[nodiscard]] GraphId count() const {
     const std::lock_guard lock(mutex_);
-    return entries_.size();
+    return next_;
   }
   [[nodiscard]] std::vector<Entry> all() const {
     const std::lock_guard lock(mutex_);
-    return entries_;
+    std::vector<Entry> all;
+    all.reserve(entries_.size());
+    for (const auto& [id, known] : entries_) {
+      all.push_back(known.entry);
+    }
+    return all;
   }
   // Counts from 0 again, what came since `counted` was taken apart.
   void end_step(const std::vector<Entry>& counted) {
     const std::lock_guard lock(mutex_);
     for (const Entry& entry : counted) {
-      entries_[entry.id].replays -= entry.replays;
+      const auto known = entries_.find(entry.id);
+      if (known == entries_.end()) {
+        continue;
+      }
+      known->second.entry.replays -= entry.replays;
+      if (known->second.ended && known->second.entry.replays == 0) {
+        entries_.erase(known);
+      }
     }
   }
 
  private:
+  struct Known {
+    Entry entry;
+    bool ended = false;
+  };
+
   mutable std::mutex mutex_;
-  std::vector<Entry> entries_;
+  std::map<GraphId, Known> entries_;
+  GraphId next_ = 0;
 };
 
 }  // namespace msprobe::log

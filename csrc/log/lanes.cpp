@@ -104,6 +104,19 @@ void Lanes::end_forward() {
   lanes_.erase(std::this_thread::get_id());
 }
 
+void Lanes::end_part() {
+  const std::lock_guard lock(mutex_);
+  const auto mine = lanes_.find(std::this_thread::get_id());
+  if (mine == lanes_.end()) {
+    return;
+  }
+  if (mine->second.entered) {
+    mine->second.forward = next_forward_++;
+  } else {
+    lanes_.erase(mine);
+  }
+}
+
 void Lanes::settle() {
   const std::lock_guard lock(mutex_);
   if (const auto mine = lanes_.find(std::this_thread::get_id()); mine != lanes_.end() && !mine->second.entered) {

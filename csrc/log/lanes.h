@@ -53,6 +53,9 @@ class Lanes {
   std::uint64_t fresh_forward();
   // The forward is over, entered or not: calls still open are closed.
   void end_forward();
+  // Part of it is over and its records are on their way: what follows has a number of its own, everything else goes on. In no entered
+  // forward the same as end_forward().
+  void end_part();
   // As end_forward(), unless the thread is inside an entered forward.
   void settle();
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "device/export.h"
+#include "device/save_sink.h"
 #include "dump/saver.h"
 #include "ops/dumper.h"
 
@@ -115,9 +116,9 @@ MSPROBE_API std::int64_t msprobe_dumper_site(std::int64_t handle, const char* na
   return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->session().account.add(name, filtered, parent); });
 }
 
-// How many captured forwards there are.
+// How many captured forwards there have been.
 MSPROBE_API std::int64_t msprobe_dumper_graphs(std::int64_t handle) {
-  return guarded<std::int64_t>(-1, [&] { return static_cast<std::int64_t>(open_dumper(handle)->session().graphs.size()); });
+  return guarded<std::int64_t>(-1, [&] { return static_cast<std::int64_t>(open_dumper(handle)->session().graphs.count()); });
 }
 
 // The module's forward was called.
@@ -194,7 +195,15 @@ MSPROBE_API int msprobe_dumper_close(std::int64_t handle) {
   });
 }
 
-// Returns when every tensor saved before the call is on disk. Devices must have been synchronised.
+// Returns when the device ("npu:0") has done what it was given: its saves are in the queue.
+MSPROBE_API int msprobe_save_wait(const char* device) {
+  return guarded(-1, [&] {
+    msprobe::device::wait_for_saves(c10::Device(device));
+    return 0;
+  });
+}
+
+// Returns when every tensor saved before the call is on disk. Devices must have been waited for.
 MSPROBE_API int msprobe_save_flush() {
   return guarded(-1, [] {
     msprobe::dump::Saver::instance().queue().flush();

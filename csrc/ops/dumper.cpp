@@ -141,13 +141,23 @@ void Dumper::enter() { session_->lanes.enter_forward(); }
 
 // The thread leaves its forward last: until then close() frees nothing.
 void Dumper::commit() {
-  if (!session_->closed()) {
-    const std::uint64_t forward = session_->lanes.forward();
-    for (const auto& device_log : device_logs()) {
-      device_log->commit(forward);
-    }
-  }
+  commit_logs();
   session_->lanes.end_forward();
+}
+
+void Dumper::commit_part() {
+  commit_logs();
+  session_->lanes.end_part();
+}
+
+void Dumper::commit_logs() {
+  if (session_->closed()) {
+    return;
+  }
+  const std::uint64_t forward = session_->lanes.forward();
+  for (const auto& device_log : device_logs()) {
+    device_log->commit(forward);
+  }
 }
 
 void Dumper::abandon() {

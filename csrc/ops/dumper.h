@@ -52,6 +52,8 @@ class Dumper {
   void enter();
   void commit();
   void abandon();
+  // The same as commit(), but the thread may be in the middle of its forward, which goes on.
+  void commit_part();
 
   [[nodiscard]] log::Session& session() noexcept { return *session_; }
 
@@ -73,6 +75,7 @@ class Dumper {
  private:
   std::vector<std::shared_ptr<device::DeviceLog>> device_logs();
   std::optional<c10::Device> accelerator();  // that host tensors are used with; none: the model has only used the host
+  void commit_logs();
   void drain();
   void save(const at::Tensor& x, const log::Record& record, const log::Lanes::Place& place);
   // The records of the step, after everything has arrived; those of parameters go to parameters_. With tensors: in a Pause.

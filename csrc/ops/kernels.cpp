@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operators do when they run: find the dumper, then the log of the tensor's device.
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/library.h>
 
 #include <optional>
@@ -15,9 +16,16 @@
 namespace msprobe::ops {
 namespace {
 
+// Whether this thread is in a backward. A forward that runs there is one that activation checkpointing computes again: it has been
+// recorded already. Hooks in eager code pass over it by themselves; a compiled region holds the operators and may be run again as a whole.
+bool in_backward() { return torch::autograd::get_current_graph_task_id() != -1; }
+
 void stat(const at::Tensor& x, const at::Tensor& /*token*/, std::int64_t handle, std::string_view tag) {
   if (x.is_meta()) {
     return;  // tracing with fake tensors: there are no numbers
+  }
+  if (in_backward()) {
+    return;
   }
   const auto dumper = find_dumper(handle);
   if (dumper == nullptr) {
@@ -34,6 +42,16 @@ void commit(const at::Tensor& token, std::int64_t handle) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   if (const auto dumper = find_dumper(handle)) {
     dumper->commit();
+  }
+}
+
+void commit_part(const at::Tensor& token, std::int64_t handle) {
+  if (token.is_meta()) {
+    return;
+  }
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  if (const auto dumper = find_dumper(handle)) {
+    dumper->commit_part();
   }
 }
 
@@ -56,6 +74,7 @@ void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view bas
 TORCH_LIBRARY_IMPL(msprobe, CompositeExplicitAutograd, m) {
   m.impl("stat_", &msprobe::ops::stat);
   m.impl("commit_", &msprobe::ops::commit);
+  m.impl("commit_part_", &msprobe::ops::commit_part);
   m.impl("save_", &msprobe::ops::save);
 }
 

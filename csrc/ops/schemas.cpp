@@ -16,6 +16,10 @@ TORCH_LIBRARY(msprobe, m) {
   // device decides nothing but where a compiler may put the operator.
   m.def("commit_(Tensor(a!) token, int handle) -> ()", {at::Tag::pt2_compliant_tag});
 
+  // Ends a part of a forward, in the same way: a compiled region, or what ran eagerly before one. If the thread is in no eager forward it
+  // ends the whole.
+  m.def("commit_part_(Tensor(a!) token, int handle) -> ()", {at::Tag::pt2_compliant_tag});
+
   // Saves x to `{base}_{seq}.pt`, seq counting up at every execution. x: dense, of a plain dtype; copied off its device before what
   // follows in its stream can change it, and written by other threads.
   m.def("save_(Tensor x, Tensor(a!) token, str base) -> ()", {at::Tag::pt2_compliant_tag});
@@ -24,11 +28,13 @@ TORCH_LIBRARY(msprobe, m) {
 TORCH_LIBRARY_IMPL(msprobe, Autograd, m) {
   m.impl("stat_", torch::CppFunction::makeFallthrough());
   m.impl("commit_", torch::CppFunction::makeFallthrough());
+  m.impl("commit_part_", torch::CppFunction::makeFallthrough());
   m.impl("save_", torch::CppFunction::makeFallthrough());
 }
 
 TORCH_LIBRARY_IMPL(msprobe, ADInplaceOrView, m) {
   m.impl("stat_", torch::CppFunction::makeFallthrough());
   m.impl("commit_", torch::CppFunction::makeFallthrough());
+  m.impl("commit_part_", torch::CppFunction::makeFallthrough());
   m.impl("save_", torch::CppFunction::makeFallthrough());
 }

@@ -32,19 +32,29 @@ HOSTNPU_OPERATOR(GeluBackwardV2, (In gradient, In self, Text approximate, Out ou
 }
 
 HOSTNPU_OPERATOR(LeakyRelu, (In self, Number slope, Out out)) { at::leaky_relu_out(out, self, slope); }
+HOSTNPU_OPERATOR(InplaceLeakyRelu, (Out self, Number slope)) { at::leaky_relu_out(self, self, slope); }
 HOSTNPU_OPERATOR(LeakyReluBackward, (In gradient, In self, Number slope, bool self_is_result, Out out)) {
   at::leaky_relu_backward_out(out, gradient, self, slope, self_is_result);
 }
 HOSTNPU_OPERATOR(Elu, (In self, Number alpha, Number scale, Number input_scale, Out out)) {
   at::elu_out(out, self, alpha, scale, input_scale);
 }
+HOSTNPU_OPERATOR(InplaceElu, (Out self, Number alpha, Number scale, Number input_scale)) {
+  at::elu_out(self, self, alpha, scale, input_scale);
+}
 HOSTNPU_OPERATOR(Softplus, (In self, Number beta, Number threshold, Out out)) { at::softplus_out(out, self, beta, threshold); }
 HOSTNPU_OPERATOR(Threshold, (In self, Number threshold, Number value, Out out)) {
   at::threshold_out(out, self, threshold, value);
 }
+HOSTNPU_OPERATOR(InplaceThreshold, (Out self, Number threshold, Number value)) {
+  at::threshold_out(self, self, threshold, value);
+}
 HOSTNPU_OPERATOR(Hardtanh, (In self, Number low, Number high, Out out)) { at::hardtanh_out(out, self, low, high); }
+HOSTNPU_OPERATOR(InplaceHardtanh, (Out self, Number low, Number high)) { at::hardtanh_out(self, self, low, high); }
 HOSTNPU_OPERATOR(Hardswish, (In self, Out out)) { at::hardswish_out(out, self); }
+HOSTNPU_OPERATOR(InplaceHardswish, (Out self)) { at::hardswish_out(self, self); }
 HOSTNPU_OPERATOR(Mish, (In self, Out out)) { at::mish_out(out, self); }
+HOSTNPU_OPERATOR(InplaceMish, (Out self)) { at::mish_out(self, self); }
 HOSTNPU_OPERATOR(LogSigmoid, (In self, Out out)) { at::log_sigmoid_out(out, self); }
 // The buffer is scratch space between forward and backward of a kernel; ATen's may be of another size.
 HOSTNPU_OPERATOR(LogSigmoidForward, (In self, Out out, OptionalOut /*buffer*/)) { at::log_sigmoid_out(out, self); }

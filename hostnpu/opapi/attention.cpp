@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused attention: dropout(softmax(mask(scale * (pse + Q K^T)))) V and its backward, in fp32.
+#include "opapi/attention_parts.h"
 #include "opapi/compute.h"
 #include "opapi/signature.h"
 
 namespace hostnpu {
 namespace {
-
-// The view of a query, key, value or output as [batch, heads, sequence, head size], whatever order it lies in.
-at::Tensor by_heads(const at::Tensor& tensor, Text layout, int64_t heads) {
-  if (layout == "BNSD") {
-    return tensor;
-  }
-  if (layout == "BSND") {
-    return tensor.transpose(1, 2);
-  }
-  const bool batch_first = layout == "BSH";
-  TORCH_CHECK(batch_first || layout == "SBH", "inputLayout must be BSH, SBH, BSND or BNSD, got ", layout);
-  const at::Tensor split = tensor.unflatten(-1, {heads, tensor.size(-1) / heads});
-  return batch_first ? split.transpose(1, 2) : split.permute({1, 2, 0, 3});
-}
 
 // Grouped-query attention has fewer heads for key and value than for the query.
 int64_t key_heads(const at::Tensor& query, const at::Tensor& key, Text layout, int64_t query_heads) {
@@ -28,55 +15,16 @@ int64_t key_heads(const at::Tensor& query, const at::Tensor& key, Text layout, i
   if (layout == "BSND") {
     return key.size(2);
   }
+  TORCH_CHECK(query_heads > 0 && query.size(2) >= query_heads, "a query of ", query.sizes(), " cannot have ", query_heads,
+              " heads");
   return key.size(2) / (query.size(2) / query_heads);
 }
 
-enum class SparseMode : int64_t {
-  kDefault = 0,          // the mask, within the band of preTokens and nextTokens; no mask: everything is seen
-  kAllMask = 1,          // the mask alone
-  kLeftUpCausal = 2,     // key j is seen by query i if j <= i
-  kRightDownCausal = 3,  // the same, counted from the last query and the last key
-  kBand = 4,             // preTokens and nextTokens, counted from the last query and the last key
-  kPrefix = 5,           // the mask, which holds the prefixes already
-  kCompressedPrefix = 6  // right-down causal, and the first prefix[batch] keys are always seen
-};
-
-struct Visibility {
-  int64_t mode;
-  int64_t before;  // preTokens
-  int64_t after;   // nextTokens
-};
-
-at::Tensor outside_band(const at::Tensor& distance, int64_t before, int64_t after) {
-  return at::logical_or(at::gt(distance, after), at::lt(distance, -before));
-}
-
-// True where a query must not see a key, broadcastable to [batch, heads, queries, keys]; undefined: everything is seen. In modes 2
-// to 4 and 6 the caller's mask is a fixed triangle that stands for the pattern, so it is not looked at.
-at::Tensor hidden(const Visibility& visibility, OptionalIn mask, Ints prefix, int64_t queries, int64_t keys) {
-  const bool masked = mask.has_value() && mask->numel() > 0;
-  // How far the key lies after the query, counted from the first of each; `shift` counts from the last of each.
-  const at::Tensor distance = at::sub(at::arange(keys).unsqueeze(0), at::arange(queries).unsqueeze(1));
-  const int64_t shift = keys - queries;
-  switch (static_cast<SparseMode>(visibility.mode)) {
-    case SparseMode::kDefault:
-      return masked ? at::logical_or(mask->to(at::kBool), outside_band(distance, visibility.before, visibility.after))
-                    : at::Tensor();
-    case SparseMode::kAllMask:
-    case SparseMode::kPrefix:
-      return masked ? mask->to(at::kBool) : at::Tensor();
-    case SparseMode::kLeftUpCausal:
-      return at::gt(distance, 0);
-    case SparseMode::kRightDownCausal:
-      return at::gt(distance, shift);
-    case SparseMode::kBand:
-      return outside_band(at::sub(distance, shift), visibility.before, visibility.after);
-    case SparseMode::kCompressedPrefix: {
-      const at::Tensor first_hidden = at::tensor(at::IntArrayRef(prefix)).view({-1, 1, 1, 1});
-      return at::logical_and(at::gt(distance, shift), at::ge(at::arange(keys), first_hidden));
-    }
-  }
-  TORCH_CHECK(false, "hostnpu knows sparseMode 0 to 6, got ", visibility.mode);
+// How many heads of the query share one of key and value.
+int64_t group_size(int64_t heads, int64_t kv_heads) {
+  TORCH_CHECK(kv_heads > 0 && heads % kv_heads == 0, "the heads of the query must be a multiple of the key's, got ", heads,
+              " and ", kv_heads);
+  return heads / kv_heads;
 }
 
 // scale * (pse + Q K^T), minus infinity where hidden.
@@ -120,7 +68,7 @@ HOSTNPU_OPERATOR(FlashAttentionScore,
                   int64_t heads, Text layout, int64_t /*inner_precise*/, int64_t sparse_mode, Out softmax_max, Out softmax_sum,
                   OptionalOut /*softmax_out*/, Out attention_out)) {
   const int64_t kv_heads = key_heads(query, key, layout, heads);
-  const int64_t group = heads / kv_heads;
+  const int64_t group = group_size(heads, kv_heads);
   const at::Tensor q = by_heads(query, layout, heads).to(at::kFloat);
   const at::Tensor k = by_heads(key, layout, kv_heads).to(at::kFloat).repeat_interleave(group, 1);
   const at::Tensor v = by_heads(value, layout, kv_heads).to(at::kFloat).repeat_interleave(group, 1);
@@ -145,7 +93,7 @@ HOSTNPU_OPERATOR(FlashAttentionScoreGrad,
                   int64_t before, int64_t after, int64_t heads, Text layout, int64_t /*inner_precise*/, int64_t sparse_mode,
                   Out query_gradient, Out key_gradient, Out value_gradient, OptionalOut pse_gradient)) {
   const int64_t kv_heads = key_heads(query, key, layout, heads);
-  const int64_t group = heads / kv_heads;
+  const int64_t group = group_size(heads, kv_heads);
   const at::Tensor q = by_heads(query, layout, heads).to(at::kFloat);
   const at::Tensor k = by_heads(key, layout, kv_heads).to(at::kFloat).repeat_interleave(group, 1);
   const at::Tensor v = by_heads(value, layout, kv_heads).to(at::kFloat).repeat_interleave(group, 1);

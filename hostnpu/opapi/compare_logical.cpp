@@ -5,9 +5,11 @@
 
 namespace hostnpu {
 
-#define HOSTNPU_COMPARISON(Name, function)                                                               \
-  HOSTNPU_OPERATOR(Name##Tensor, (In self, In other, Out out)) { at::function##_out(out, self, other); } \
-  HOSTNPU_OPERATOR(Name##Scalar, (In self, Operand other, Out out)) { at::function##_out(out, self, other); }
+#define HOSTNPU_COMPARISON(Name, function)                                                                    \
+  HOSTNPU_OPERATOR(Name##Tensor, (In self, In other, Out out)) { at::function##_out(out, self, other); }      \
+  HOSTNPU_OPERATOR(Name##Scalar, (In self, Operand other, Out out)) { at::function##_out(out, self, other); } \
+  HOSTNPU_OPERATOR(Inplace##Name##Tensor, (Out self, In other)) { at::function##_out(self, self, other); }    \
+  HOSTNPU_OPERATOR(Inplace##Name##Scalar, (Out self, Operand other)) { at::function##_out(self, self, other); }
 
 HOSTNPU_COMPARISON(Eq, eq)
 HOSTNPU_COMPARISON(Ne, ne)

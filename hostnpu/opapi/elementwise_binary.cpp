@@ -51,10 +51,15 @@ HOSTNPU_OPERATOR(InplaceFloorDivide, (Out self, In other)) { at::floor_divide_ou
 HOSTNPU_OPERATOR(InplaceFloorDivides, (Out self, Operand other)) { at::floor_divide_out(self, self, other); }
 HOSTNPU_OPERATOR(RemainderTensorTensor, (In self, In other, Out out)) { at::remainder_out(out, self, other); }
 HOSTNPU_OPERATOR(RemainderTensorScalar, (In self, Operand other, Out out)) { at::remainder_out(out, self, other); }
-
+HOSTNPU_OPERATOR(RemainderScalarTensor, (Operand self, In other, Out out)) { at::remainder_out(out, self, other); }
+HOSTNPU_OPERATOR(InplaceRemainderTensorTensor, (Out self, In other)) { at::remainder_out(self, self, other); }
 HOSTNPU_OPERATOR(InplaceRemainderTensorScalar, (Out self, Operand other)) { at::remainder_out(self, self, other); }
+HOSTNPU_OPERATOR(FmodTensor, (In self, In other, Out out)) { at::fmod_out(out, self, other); }
 HOSTNPU_OPERATOR(FmodScalar, (In self, Operand other, Out out)) { at::fmod_out(out, self, other); }
+HOSTNPU_OPERATOR(InplaceFmodTensor, (Out self, In other)) { at::fmod_out(self, self, other); }
+HOSTNPU_OPERATOR(InplaceFmodScalar, (Out self, Operand other)) { at::fmod_out(self, self, other); }
 HOSTNPU_OPERATOR(Atan2, (In self, In other, Out out)) { at::atan2_out(out, self, other); }
+HOSTNPU_OPERATOR(InplaceAtan2, (Out self, In other)) { at::atan2_out(self, self, other); }
 
 HOSTNPU_OPERATOR(Maximum, (In self, In other, Out out)) { at::maximum_out(out, self, other); }
 HOSTNPU_OPERATOR(Minimum, (In self, In other, Out out)) { at::minimum_out(out, self, other); }
@@ -76,6 +81,7 @@ HOSTNPU_OPERATOR(BitwiseOrScalar, (In self, Operand other, Out out)) { at::bitwi
 HOSTNPU_OPERATOR(BitwiseXorTensor, (In self, In other, Out out)) { at::bitwise_xor_out(out, self, other); }
 HOSTNPU_OPERATOR(BitwiseXorScalar, (In self, Operand other, Out out)) { at::bitwise_xor_out(out, self, other); }
 HOSTNPU_OPERATOR(InplaceBitwiseXorTensor, (Out self, In other)) { at::bitwise_xor_out(self, self, other); }
+HOSTNPU_OPERATOR(InplaceBitwiseXorScalar, (Out self, Operand other)) { at::bitwise_xor_out(self, self, other); }
 HOSTNPU_OPERATOR(LeftShift, (In self, In other, Out out)) { at::bitwise_left_shift_out(out, self, other); }
 HOSTNPU_OPERATOR(RightShift, (In self, In other, Out out)) { at::bitwise_right_shift_out(out, self, other); }
 
@@ -84,11 +90,14 @@ HOSTNPU_OPERATOR(ClampMax, (In self, Number high, Out out)) { at::clamp_max_out(
 HOSTNPU_OPERATOR(InplaceClampMax, (Out self, Number high)) { at::clamp_max_out(self, self, high); }
 HOSTNPU_OPERATOR(ClampMinTensor, (In self, In low, Out out)) { at::clamp_min_out(out, self, low); }
 HOSTNPU_OPERATOR(InplaceClampMinTensor, (Out self, In low)) { at::clamp_min_out(self, self, low); }
+HOSTNPU_OPERATOR(ClampMaxTensor, (In self, In high, Out out)) { at::clamp_max_out(out, self, high); }
+HOSTNPU_OPERATOR(InplaceClampMaxTensor, (Out self, In high)) { at::clamp_max_out(self, self, high); }
 HOSTNPU_OPERATOR(ClampTensor, (In self, OptionalIn low, OptionalIn high, Out out)) { at::clamp_out(out, self, low, high); }
 HOSTNPU_OPERATOR(Clamp, (In self, OptionalNumber low, OptionalNumber high, Out out)) { at::clamp_out(out, self, low, high); }
 
 HOSTNPU_OPERATOR(Lerp, (In self, In end, In weight, Out out)) { at::lerp_out(out, self, end, weight); }
 HOSTNPU_OPERATOR(Lerps, (In self, In end, Number weight, Out out)) { at::lerp_out(out, self, end, weight); }
+HOSTNPU_OPERATOR(InplaceLerp, (Out self, In end, In weight)) { at::lerp_out(self, self, end, weight); }
 HOSTNPU_OPERATOR(InplaceLerps, (Out self, In end, Number weight)) { at::lerp_out(self, self, end, weight); }
 
 HOSTNPU_OPERATOR(Addcmul, (In self, In first, In second, Number value, Out out)) {

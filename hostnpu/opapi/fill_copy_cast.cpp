@@ -31,6 +31,10 @@ HOSTNPU_OPERATOR(Linspace, (Number start, Number end, int64_t steps, Out out)) {
 
 HOSTNPU_OPERATOR(Eye, (int64_t rows, int64_t columns, Out out)) { at::eye_out(out, rows, columns); }
 HOSTNPU_OPERATOR(Triu, (In self, int64_t diagonal, Out out)) { at::triu_out(out, self, diagonal); }
+HOSTNPU_OPERATOR(InplaceTriu, (Out self, int64_t diagonal)) { at::triu_out(self, self, diagonal); }
 HOSTNPU_OPERATOR(Tril, (In self, int64_t diagonal, Out out)) { at::tril_out(out, self, diagonal); }
+HOSTNPU_OPERATOR(InplaceTril, (Out self, int64_t diagonal)) { at::tril_out(self, self, diagonal); }
+// `wrap`: the diagonal starts anew below the end of a tall matrix.
+HOSTNPU_OPERATOR(InplaceFillDiagonal, (Out self, Number value, bool wrap)) { self.fill_diagonal_(value, wrap); }
 
 }  // namespace hostnpu

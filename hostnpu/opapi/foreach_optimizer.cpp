@@ -25,6 +25,9 @@ HOSTNPU_OPERATOR(ForeachAddListV2, (Tensors x1, Tensors x2, Number alpha, Tensor
 HOSTNPU_OPERATOR(ForeachAddScalarV2, (Tensors x, Operand scalar, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { at::add_out(target, x[i], scalar); });
 }
+HOSTNPU_OPERATOR(ForeachSubScalarV2, (Tensors x, Operand scalar, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::sub_out(target, x[i], scalar); });
+}
 HOSTNPU_OPERATOR(ForeachMulScalarV2, (Tensors x, Operand scalar, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { at::mul_out(target, x[i], scalar); });
 }
@@ -40,6 +43,12 @@ HOSTNPU_OPERATOR(ForeachAddScalarList, (Tensors x, Numbers scalars, Tensors out)
 HOSTNPU_OPERATOR(ForeachMulScalarList, (Tensors x, Numbers scalars, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { store(target, at::mul(x[i], scalars.at(i))); });
 }
+HOSTNPU_OPERATOR(ForeachSubScalarList, (Tensors x, Numbers scalars, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { store(target, at::sub(x[i], scalars.at(i))); });
+}
+HOSTNPU_OPERATOR(ForeachPowScalarList, (Tensors x, Numbers exponents, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::pow_out(target, x[i], exponents.at(i)); });
+}
 HOSTNPU_OPERATOR(ForeachSubListV2, (Tensors x1, Tensors x2, Number alpha, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { at::sub_out(target, x1[i], x2[i], alpha); });
 }
@@ -52,11 +61,32 @@ HOSTNPU_OPERATOR(ForeachDivList, (Tensors x1, Tensors x2, Tensors out)) {
 HOSTNPU_OPERATOR(ForeachMaximumList, (Tensors x1, Tensors x2, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { at::maximum_out(target, x1[i], x2[i]); });
 }
+HOSTNPU_OPERATOR(ForeachMinimumList, (Tensors x1, Tensors x2, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::minimum_out(target, x1[i], x2[i]); });
+}
+HOSTNPU_OPERATOR(ForeachMaximumScalarV2, (Tensors x, Number low, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::clamp_min_out(target, x[i], low); });
+}
+HOSTNPU_OPERATOR(ForeachMinimumScalarV2, (Tensors x, Number high, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::clamp_max_out(target, x[i], high); });
+}
+HOSTNPU_OPERATOR(ForeachPowList, (Tensors x, Tensors exponents, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::pow_out(target, x[i], exponents[i]); });
+}
 HOSTNPU_OPERATOR(ForeachPowScalarV2, (Tensors x, Number exponent, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { at::pow_out(target, x[i], exponent); });
 }
+HOSTNPU_OPERATOR(ForeachPowScalarAndTensor, (Number base, Tensors exponents, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::pow_out(target, base, exponents[i]); });
+}
 HOSTNPU_OPERATOR(ForeachAbs, (Tensors x, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { at::abs_out(target, x[i]); });
+}
+HOSTNPU_OPERATOR(ForeachNeg, (Tensors x, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::neg_out(target, x[i]); });
+}
+HOSTNPU_OPERATOR(ForeachExp, (Tensors x, Tensors out)) {
+  for_each_output(out, [&](at::Tensor& target, size_t i) { at::exp_out(target, x[i]); });
 }
 HOSTNPU_OPERATOR(ForeachSign, (Tensors x, Tensors out)) {
   for_each_output(out, [&](at::Tensor& target, size_t i) { at::sign_out(target, x[i]); });

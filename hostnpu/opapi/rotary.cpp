@@ -41,7 +41,7 @@ HOSTNPU_OPERATOR(RotaryPositionEmbeddingGrad, (In gradient, In cosine, In sine, 
                                                OptionalOut cosine_gradient, OptionalOut sine_gradient)) {
   const at::Tensor upstream = widened(gradient);
   store(x_gradient, at::sub(at::mul(upstream, widened(cosine)), rotated(at::mul(upstream, widened(sine)), mode)));
-  if (x.has_value() && x->numel() > 0) {
+  if (x.has_value()) {
     const at::Tensor values = widened(*x);
     store_summed(cosine_gradient, at::mul(upstream, values));
     store_summed(sine_gradient, at::mul(upstream, rotated(values, mode)));

@@ -5,8 +5,10 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include "opapi/aclnn_headers.h"  // generated
 #include "opapi/arguments.h"
 #include "opapi/operator_table.h"
 
@@ -84,6 +86,8 @@ struct Signature<void(Parameters...)> {
 #define HOSTNPU_OPERATOR(Name, Parameters)                                                                                  \
   static void compute_##Name Parameters;                                                                                    \
   using Signature##Name = ::hostnpu::Signature<decltype(compute_##Name)>;                                                   \
+  static_assert(std::is_same_v<Signature##Name::PhaseOne, decltype(aclnn##Name##GetWorkspaceSize)>,                         \
+                "aclnn" #Name ": these are not the parameters of CANN's header (opapi/aclnn_signatures.tsv)");              \
   static ::hostnpu::OperatorInfo info_##Name("aclnn" #Name, #Parameters, Signature##Name::kCTypes);                         \
   extern "C" HOSTNPU_HIDDEN Signature##Name::PhaseOne* hostnpu_resolve_##Name() {                                           \
     return &Signature##Name::phase_one<compute_##Name, info_##Name>;                                                        \
@@ -93,3 +97,7 @@ struct Signature<void(Parameters...)> {
     return ::hostnpu::launch(executor, stream);                                                                             \
   }                                                                                                                         \
   static void compute_##Name Parameters
+
+// Beside an operator whose workspace torch_npu asks for ahead of a task group's updates: the largest it may ever need, which is none.
+#define HOSTNPU_MAX_WORKSPACE(Name) \
+  extern "C" Signature##Name::PhaseOne aclnn##Name##GetMaxWorkspaceSize HOSTNPU_RESOLVED_BY("hostnpu_resolve_" #Name)

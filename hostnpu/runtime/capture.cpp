@@ -9,6 +9,7 @@
 #include "event.h"
 #include "runtime.h"
 #include "stream.h"
+#include "submission.h"
 
 namespace hostnpu {
 namespace {
@@ -32,6 +33,7 @@ void Capture::join(const std::shared_ptr<Stream>& stream) {
 }
 
 aclError Capture::add(const Stream& stream, Node node) {
+  trace(stream, node.name);
   if (!valid_) {
     return fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "'" + node.name + "' on stream " + std::to_string(stream.id) +
                                                              ": the capture broke before; end it and capture again");

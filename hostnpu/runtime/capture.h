@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "alive.h"
 #include "graph.h"
 #include "submit.h"
 
@@ -22,7 +23,7 @@ class Event;
 class Stream;
 
 // All members are guarded by Runtime::mutex.
-class Capture : public std::enable_shared_from_this<Capture> {
+class Capture : public Alive<Capture>, public std::enable_shared_from_this<Capture> {
  public:
   Capture(std::shared_ptr<Graph> target, aclmdlRICaptureMode capture_mode);
 

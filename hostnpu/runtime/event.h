@@ -9,12 +9,13 @@
 #include <mutex>
 
 #include "acl/acl.h"
+#include "alive.h"
 
 namespace hostnpu {
 
 class Capture;
 
-class Event {
+class Event : public Alive<Event> {
  public:
   enum class Kind {
     kOrdinary,  // aclrtCreateEventExWithFlag: every record starts a new generation; may be captured
@@ -22,9 +23,10 @@ class Event {
     kExternal,  // ACL_EVENT_EXTERNAL: a flag that record raises and reset lowers, the same inside and outside of graphs
   };
 
-  explicit Event(Kind event_kind) : kind(event_kind) {}
+  explicit Event(Kind event_kind, bool waited_for = true) : kind(event_kind), can_be_waited_for(waited_for) {}
 
   const Kind kind;
+  const bool can_be_waited_for;  // by streams and captures; the flags of others ask only for time or progress
 
   // Generations: begin_record() on the thread that submits, complete() when the stream gets there.
   std::uint64_t begin_record();

@@ -14,12 +14,15 @@
 namespace hostnpu {
 namespace {
 
-aclError create_event(aclrtEvent* handle, Event::Kind kind, const char* call) {
+// Flags of which one must be set for streams to wait for the event; 4 is the runtime's own, of aclrtCreateEvent.
+constexpr std::uint32_t kWaitedForFlags = ACL_EVENT_SYNC | 4U | ACL_EVENT_EXTERNAL | ACL_EVENT_IPC;
+
+aclError create_event(aclrtEvent* handle, Event::Kind kind, std::uint32_t flag, const char* call) {
   if (handle == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, std::string(call) + ": event must not be null");
   }
   const std::lock_guard lock(runtime().mutex);
-  *handle = runtime().events.add(std::make_shared<Event>(kind));
+  *handle = runtime().events.add(std::make_shared<Event>(kind, (flag & kWaitedForFlags) != 0));
   return ACL_SUCCESS;
 }
 
@@ -57,6 +60,11 @@ aclError refuse_default_stream(const char* call) {
       std::string(call) + ": the default stream cannot take part in a capture, and the event was recorded in an open one");
 }
 
+aclError refuse_progress_event(const char* call) {
+  return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+              std::string(call) + ": the event was created without ACL_EVENT_SYNC, so streams cannot wait for it");
+}
+
 aclError refuse_legacy(const char* call) {
   return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
               std::string(call) +
@@ -89,6 +97,9 @@ aclError record_event(const std::shared_ptr<Event>& event, const std::shared_ptr
     if (event->kind == Event::Kind::kLegacy) {
       return refuse_legacy(call);
     }
+    if (!event->can_be_waited_for) {
+      return ACL_SUCCESS;  // CANN leaves the record out: torch's host allocator records such events whether captured or not
+    }
     if (event->capture != nullptr && event->capture != stream->capture) {
       return refuse_conflict(*event->capture, *stream->capture, call);
     }
@@ -118,6 +129,9 @@ aclError wait_event(const std::shared_ptr<Event>& event, const std::shared_ptr<S
   if (event->kind == Event::Kind::kExternal) {
     return submit_event_task(stream, "EXTERNAL_EVENT_WAIT", nullptr, [event] { return event->is_raised(); }, false);
   }
+  if (!event->can_be_waited_for) {
+    return refuse_progress_event(call);
+  }
   if (event->capture != nullptr) {
     return wait_for_captured(event, stream, call);
   }
@@ -146,14 +160,27 @@ aclError reset_event(const std::shared_ptr<Event>& event, const std::shared_ptr<
   if (event->kind == Event::Kind::kExternal) {
     return submit_event_task(stream, "EXTERNAL_EVENT_RESET", [event] { event->lower(); }, nullptr, false);
   }
+  if (!event->can_be_waited_for) {
+    return refuse_progress_event(call);
+  }
   if (event->capture != nullptr) {
     if (stream->is_default) {
       return refuse_default_stream(call);
     }
-    if (stream->capture != nullptr && stream->capture != event->capture) {
+    if (stream->capture == nullptr) {
+      event->capture->invalidate();
+      return fail(ACL_ERROR_RT_INTERNAL_ERROR, std::string(call) + ": the event was recorded in an open capture, stream " +
+                                                   std::to_string(stream->id) + " is not in one; the capture is invalid now");
+    }
+    if (stream->capture != event->capture) {
       return refuse_conflict(*event->capture, *stream->capture, call);
     }
-  } else if (stream->capture != nullptr) {
+    Node node;
+    node.name = "EVENT_RESET";
+    node.kind = TaskKind::kEvent;
+    return stream->capture->add(*stream, std::move(node));
+  }
+  if (stream->capture != nullptr) {
     return refuse_legacy(call);
   }
   return ACL_SUCCESS;  // each record is a generation of its own: there is nothing to take back
@@ -189,16 +216,25 @@ using namespace hostnpu;
 
 extern "C" {
 
-aclError aclrtCreateEvent(aclrtEvent* event) { return create_event(event, Event::Kind::kLegacy, "aclrtCreateEvent"); }
+aclError aclrtCreateEvent(aclrtEvent* event) {
+  return create_event(event, Event::Kind::kLegacy, kWaitedForFlags, "aclrtCreateEvent");
+}
 
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
   const auto kind = (flag & ACL_EVENT_EXTERNAL) != 0 ? Event::Kind::kExternal : Event::Kind::kLegacy;
-  return create_event(event, kind, "aclrtCreateEventWithFlag");
+  return create_event(event, kind, flag, "aclrtCreateEventWithFlag");
 }
 
 aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
-  const auto kind = (flag & ACL_EVENT_EXTERNAL) != 0 ? Event::Kind::kExternal : Event::Kind::kOrdinary;
-  return create_event(event, kind, "aclrtCreateEventExWithFlag");
+  constexpr std::uint32_t kJoinable = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | 4U | ACL_EVENT_TIME_LINE;
+  if (flag != ACL_EVENT_IPC && (flag == 0 || (flag & ~kJoinable) != 0)) {
+    return fail(
+        ACL_ERROR_RT_PARAM_INVALID,
+        "aclrtCreateEventExWithFlag: flag must be made of ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2) and "
+        "ACL_EVENT_TIME_LINE (8), got " +
+            std::to_string(flag) + "; external events come from aclrtCreateEventWithFlag");
+  }
+  return create_event(event, Event::Kind::kOrdinary, flag, "aclrtCreateEventExWithFlag");
 }
 
 aclError aclrtDestroyEvent(aclrtEvent handle) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "alive.h"
 #include "submit.h"
 
 namespace hostnpu {
@@ -30,13 +31,13 @@ struct Node {
 };
 
 // Tasks between aclmdlRICaptureTaskGrpBegin and End: what a later update may replace.
-struct TaskGroup {
+struct TaskGroup : Alive<TaskGroup> {
   std::weak_ptr<Graph> graph;
   std::vector<std::size_t> members;  // indices of nodes
 };
 
 // The value that decides whether the child of an IF task runs. It lies in device memory: kernels and copies set it.
-struct ConditionHandle {
+struct ConditionHandle : Alive<ConditionHandle> {
   std::weak_ptr<Graph> graph;
   std::uint64_t* value = nullptr;
   std::uint32_t default_value = 0;
@@ -45,7 +46,7 @@ struct ConditionHandle {
   ~ConditionHandle();
 };
 
-class Graph {
+class Graph : public Alive<Graph> {
  public:
   enum class State { kEmpty, kCapturing, kReady };
 

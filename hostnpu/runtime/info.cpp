@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the played device and CANN say of themselves.
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <string_view>
 
+#include "chip.h"
 #include "config.h"
 #include "error.h"
 
 namespace hostnpu {
 namespace {
-
-constexpr std::int64_t kMiB = 1 << 20;
-
-struct Chip {
-  std::string_view prefix;
-  std::int64_t cube_cores;
-  std::int64_t vector_cores;
-  std::int64_t l2_bytes;
-};
-
-// The first prefix that fits. Numbers as Ascend's documents tell them; nothing is computed with them here.
-constexpr std::array<Chip, 7> kChips = {{
-    {"Ascend910B1", 24, 48, 192 * kMiB},
-    {"Ascend910B2", 24, 48, 192 * kMiB},
-    {"Ascend910B3", 20, 40, 192 * kMiB},
-    {"Ascend910B4", 20, 40, 96 * kMiB},
-    {"Ascend910_93", 24, 48, 192 * kMiB},
-    {"Ascend310P", 8, 8, 16 * kMiB},
-    {"", 20, 40, 192 * kMiB},
-}};
-
-const Chip& chip() {
-  return *std::find_if(kChips.begin(), kChips.end(),
-                       [](const Chip& candidate) { return config().soc.starts_with(candidate.prefix); });
-}
 
 aclError check_output(const void* output, const char* call) {
   return output != nullptr ? ACL_SUCCESS : fail(ACL_ERROR_INVALID_PARAM, std::string(call) + ": the output must not be null");
@@ -48,14 +22,6 @@ aclError check_device(int64_t device, const char* call) {
   }
   return fail(ACL_ERROR_RT_INVALID_DEVICEID, std::string(call) + ": there are devices 0 to " +
                                                  std::to_string(config().devices - 1) + ", got " + std::to_string(device));
-}
-
-aclError core_limit(aclrtDevResLimitType type, uint32_t* value, const char* call) {
-  if (const aclError code = check_output(value, call); code != ACL_SUCCESS) {
-    return code;
-  }
-  *value = static_cast<uint32_t>(type == ACL_RT_DEV_RES_CUBE_CORE ? chip().cube_cores : chip().vector_cores);
-  return ACL_SUCCESS;
 }
 
 }  // namespace
@@ -164,19 +130,6 @@ aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t* va
       return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                   "aclrtGetDeviceInfo: hostnpu does not know attribute " + std::to_string(attribute));
   }
-}
-
-aclError aclrtGetDeviceResLimit(int32_t device, aclrtDevResLimitType type, uint32_t* value) {
-  const aclError code = check_device(device, "aclrtGetDeviceResLimit");
-  return code != ACL_SUCCESS ? code : core_limit(type, value, "aclrtGetDeviceResLimit");
-}
-
-aclError aclrtGetStreamResLimit(aclrtStream, aclrtDevResLimitType type, uint32_t* value) {
-  return core_limit(type, value, "aclrtGetStreamResLimit");
-}
-
-aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t* value) {
-  return core_limit(type, value, "aclrtGetResInCurrentThread");
 }
 
 }  // extern "C"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "core_limits.h"
 #include "handle_table.h"
 
 namespace hostnpu {
@@ -31,6 +32,7 @@ struct Runtime {
   HandleTable<ConditionHandle> condition_handles;
   std::vector<std::shared_ptr<Context>> primary_contexts;  // by device; null until the device is first set
   std::vector<std::shared_ptr<Capture>> captures;          // the open ones
+  std::vector<CoreLimits> device_core_limits;              // by device; empty until one is asked for
   int default_device = -1;                                 // of aclInit's JSON; -1: none
   bool initialised = false;                                // aclInit was called
   int next_context_id = 0;

@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "acl/acl.h"
+#include "alive.h"
+#include "core_limits.h"
 #include "error.h"
 #include "submit.h"
 
@@ -37,7 +39,7 @@ struct GroupUpdate {
   std::size_t next = 0;
 };
 
-class Stream {
+class Stream : public Alive<Stream> {
  public:
   Stream(std::shared_ptr<Context> context, int id, bool is_default);
   ~Stream();
@@ -67,6 +69,7 @@ class Stream {
   std::optional<GroupUpdate> update;    // between aclmdlRICaptureTaskUpdateBegin and End
   bool launched_host_function = false;  // its callbacks belong to the context's thread ...
   std::uint64_t report_thread = 0;      // ... or to the user's thread of aclrtSubscribeReport (0: none)
+  CoreLimits core_limits;               // of aclrtSetStreamResLimit
 
  private:
   struct Queue;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "stream.h"
 #include "submit.h"
@@ -20,5 +21,8 @@ struct Submission {
 
 // Call under Runtime::mutex.
 aclError submit_locked(const std::shared_ptr<Stream>& stream, Submission submission);
+
+// With HOSTNPU_TRACE=1: a line on stderr for a task that was put on the stream, into its capture or into its update.
+void trace(const Stream& stream, const std::string& name);
 
 }  // namespace hostnpu

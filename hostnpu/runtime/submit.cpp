@@ -66,15 +66,17 @@ aclError record_in_capture(const Stream& stream, Submission submission) {
   return stream.capture->add(stream, std::move(node));
 }
 
-void trace(const Stream& stream, const char* name) {
-  const char* where = stream.capture != nullptr ? " (captured)" : stream.update ? " (update)" : "";
-  std::fprintf(stderr, "[hostnpu] device %d stream %d: %s%s\n", stream.context->device, stream.id, name, where);
-}
-
 }  // namespace
 
-aclError submit_locked(const std::shared_ptr<Stream>& stream, Submission submission) {
+void trace(const Stream& stream, const std::string& name) {
   if (config().trace) {
+    const char* where = stream.capture != nullptr ? " (captured)" : stream.update ? " (update)" : "";
+    std::fprintf(stderr, "[hostnpu] device %d stream %d: %s%s\n", stream.context->device, stream.id, name.c_str(), where);
+  }
+}
+
+aclError submit_locked(const std::shared_ptr<Stream>& stream, Submission submission) {
+  if (stream->capture == nullptr) {  // else Capture::add tells of it, and of the events, which come another way
     trace(*stream, submission.name);
   }
   if (stream->update) {

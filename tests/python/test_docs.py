@@ -46,6 +46,18 @@ def test_links_lead_somewhere():
     assert not broken, "\n".join(broken)
 
 
+def test_modes_are_backed_by_tests():
+    page = text("docs/modes.md")
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/python/pytorch").rglob("test_*.py"))
+    named = set(re.findall(r"`(test_\w+)`", page))
+    assert named and not [name for name in named if f"def {name}(" not in sources]
+    matrix = page[page.index("## The matrix") : page.index("## More ways")]
+    cases = re.findall(r"`([\w-]+)`", "".join(line.rpartition(" | ")[2] for line in matrix.splitlines() if " | yes | " in line))
+    running = text("tests/python/pytorch/running.py")
+    lists = re.findall(r"^(?:CPU|NPU)_MODES = \[(.*)\]$", running, re.MULTILINE)
+    assert set(cases) == set(re.findall(r'"([\w-]+)"', "".join(lists)))
+
+
 def test_both_readmes_have_one_structure():
     english, chinese = text("README.md"), text("README.zh.md")
 

@@ -92,6 +92,8 @@ def _load_ops() -> ctypes.CDLL:
     for name in ("msprobe_dumper_enter", "msprobe_dumper_abandon", "msprobe_dumper_renew", "msprobe_dumper_close"):
         getattr(ops, name).restype = ctypes.c_int
         getattr(ops, name).argtypes = [ctypes.c_int64]
+    ops.msprobe_save_wait.restype = ctypes.c_int
+    ops.msprobe_save_wait.argtypes = [ctypes.c_char_p]
     for name in ("msprobe_save_flush", "msprobe_save_check"):
         getattr(ops, name).restype = ctypes.c_int
         getattr(ops, name).argtypes = []
@@ -267,8 +269,14 @@ def close(handle: int) -> None:
         _raise_last_error()
 
 
+def wait_for_saves(device: str) -> None:
+    """Returns when `device` ("npu:0") has done what it was given: what was saved there is on its way to the disk."""
+    if _OPS.msprobe_save_wait(device.encode()) != 0:
+        _raise_last_error()
+
+
 def flush_saves() -> None:
-    """Returns when every tensor saved before the call is on disk or has failed. The devices must have been synchronised."""
+    """Returns when every tensor saved before the call is on disk or has failed. The devices must have been waited for."""
     if _OPS.msprobe_save_flush() != 0:
         _raise_last_error()
 

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode, _get_current_dispatch_mode_stack
 
 from msprobe.pytorch import recorder, tags
 
@@ -52,10 +58,81 @@ class ApiMode(TorchDispatchMode):
         self.handle = handle
         self._wants = wants
         self._operators: dict[Any, _Operator] = {}  # a cache
+        self._token: torch.Tensor | None = None
+        # Of one node of a compiled region: its last operator, and what that gave (held, a new tensor would cost its maker a `detach`).
+        self._last: torch._ops.OpOverload | None = None
+        self._results: list[weakref.ref[torch.Tensor]] = []
+        self._node = ""  # the name of what it calls
+        self._entered = False
+        self._told_of_uncompiled = False
+        self._declined: set[types.CodeType] = set()  # what Dynamo has not compiled because of this mode
+
+    def close(self) -> None:
+        """What has run uncompiled because of this mode is compiled again: Dynamo remembers for good what it has declined."""
+        reset: Callable[[types.CodeType], None] = getattr(torch._C._dynamo.eval_frame, "reset_code", lambda _: None)
+        for code in self._declined:
+            reset(code)
+        self._declined.clear()
+
+    def in_region(self, token: torch.Tensor, name: str) -> ApiMode:
+        """The same for one node of a compiled region (a call of `name`), with the region's token: run by the backend while it traces, or at
+        each call."""
+        mode = ApiMode(self.handle, self._wants)
+        mode._operators = self._operators
+        mode._token = token
+        mode._node = name
+        return mode
 
     def is_active(self) -> bool:
         """Whether this thread is inside this mode already (a root module that calls itself)."""
         return any(mode is self for mode in _get_current_dispatch_mode_stack())
+
+    @contextmanager
+    def stepped_aside(self) -> Iterator[None]:
+        """Leaves the mode for a block, if it is the innermost one; under another, torch.compile would not compile anyway."""
+        if _get_current_dispatch_mode() is not self:
+            yield
+            return
+        self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    def ignore_compile_internals(self) -> bool:  # type: ignore[override]
+        """Asked by the mode itself when it is entered, and by Dynamo before it declines to compile a frame: then the user should know."""
+        code = _code_at_hand() if self._entered else None
+        if code is not None:
+            self._declined.add(code)
+        if self._entered and not self._told_of_uncompiled:
+            self._told_of_uncompiled = True
+            warnings.warn(
+                f"msprobe: while APIs are collected, {_described(code)} runs uncompiled: its results may be rounded otherwise. "
+                "A module of the model, or the whole of it, if that is what is compiled, runs compiled, and its APIs are recorded",
+                stacklevel=2,
+            )
+        return False
+
+    def __enter__(self) -> ApiMode:
+        self._entered = False
+        super().__enter__()  # type: ignore[no-untyped-call]
+        self._entered = True
+        return self
+
+    def _eager_operator(self, func: torch._ops.OpOverload, args: Any) -> torch._ops.OpOverload | None:
+        """What stands in eager code in the place of an operator of a compiled region; None for nothing.
+
+        A tracer takes matmul apart by Python code, with `view` for `_unsafe_view`. Checkpointing under a tracer looks at every result by a
+        `detach`. Autograd keeps a result for the backward by another, but not in a checkpoint, and torch_npu's own gradients do not.
+        """
+        if self._token is None or not args or not any(args[0] is result() for result in self._results):
+            return func
+        if func is torch.ops.aten.view.default and self._last is torch.ops.aten.bmm.default:
+            return torch.ops.aten._unsafe_view.default if _called_by("_decomp/decompositions.py", "matmul") else func
+        if func is torch.ops.aten.detach.default and not _node_at_hand(self._node).startswith("detach"):
+            tracers = _called_by("_higher_order_ops/wrap.py", "tag_activation_checkpoint_impl")
+            return None if tracers or args[0].device.type == "npu" else func
+        return func
 
     def _operator(self, func: torch._ops.OpOverload) -> _Operator:
         known = self._operators.get(func)
@@ -81,15 +158,18 @@ class ApiMode(TorchDispatchMode):
             # Outside inference mode autograd takes these apart before they get here: the same names in both.
             with self:  # the C++ kernel; `decompose` would take a Python one where there is one, with other roundings
                 return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
-        operator = self._operator(func)
-        if not operator.collected:
+        in_eager_code = self._eager_operator(func, args)
+        if in_eager_code is None or not (operator := self._operator(in_eager_code)).collected:
             return func(*args, **kwargs)
         inputs = {key: value for key, value in kwargs.items() if key not in operator.written_only}
         found = recorder.record_inputs(
-            self.handle, tags.API, operator.escaped_name, args, inputs, closes=not operator.returns_tensors
+            self.handle, tags.API, operator.escaped_name, args, inputs, closes=not operator.returns_tensors, token=self._token
         )
         output = func(*args, **kwargs)
-        recorder.record_output(self.handle, tags.API, operator.escaped_name, output, opens=not found)
+        if self._token is not None:
+            results = output if isinstance(output, list | tuple) else (output,)
+            self._last, self._results = func, [weakref.ref(result) for result in results if isinstance(result, torch.Tensor)]
+        recorder.record_output(self.handle, tags.API, operator.escaped_name, output, opens=not found, token=self._token)
         return output
 
 
@@ -100,3 +180,46 @@ def _is_composite(func: torch._ops.OpOverload, args: Any) -> bool:
     devices = {tensor.device.type for _, tensor in tags.tensors_in(args)}
     keys = {"PrivateUse1" if device == "npu" else device.upper() for device in devices}
     return not any(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key) for key in keys)
+
+
+def _code_at_hand() -> types.CodeType | None:
+    """What Dynamo looks at: the frame is an argument of the function that asks."""
+    caller: Any = sys._getframe(2)
+    for _ in range(4):
+        code = getattr(caller.f_locals.get("frame"), "f_code", None) if caller is not None else None
+        if isinstance(code, types.CodeType):
+            return code
+        caller = caller.f_back if caller is not None else None
+    return None
+
+
+def _described(code: types.CodeType | None) -> str:
+    if code is None:
+        return "a region of torch.compile"
+    if code.co_filename.startswith(os.path.dirname(__file__)):
+        return "what lies between graph breaks"
+    return f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def _called_by(file: str, function: str) -> bool:
+    """Whether a function of torch is among the callers."""
+    caller: Any = sys._getframe(2)
+    while caller is not None:
+        code = caller.f_code
+        if code.co_name == function and code.co_filename.endswith(file):
+            return True
+        caller = caller.f_back
+    return False
+
+
+def _node_at_hand(outermost: str) -> str:
+    """The name of what the innermost node calls: the bodies of higher-order operators have nodes of their own."""
+    caller: Any = sys._getframe(2)
+    while caller is not None and caller.f_code.co_name != "recorded":
+        if caller.f_code.co_name in ("call_method", "call_function") and caller.f_code.co_filename.endswith(
+            "fx/interpreter.py"
+        ):
+            target = caller.f_locals.get("target")
+            return target if isinstance(target, str) else getattr(target, "__name__", "")
+        caller = caller.f_back
+    return outermost

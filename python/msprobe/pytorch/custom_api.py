@@ -32,7 +32,7 @@ class Wrapped:
             _let_dynamo_know_the_originals()
         self._own = self._name in vars(self._owner)  # else a base class has it, and the wrapper goes before it
         self._original = inspect.getattr_static(self._owner, self._name)
-        self._site = hooks.Site(str(handle), tags.escape(f"{_PREFIX}.{path}"), True, False, device, None, None)
+        self._site = hooks.Site(str(handle), tags.escape(f"{_PREFIX}.{path}"), True, False, device)
         self._wrapper = _wrapper_for(path, self._owner, self._original, self._site)
         setattr(_marked(self._wrapper), _WRAPPED, self)
         try:

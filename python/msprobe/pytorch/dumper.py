@@ -11,23 +11,23 @@ import threading
 import types
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from msprobe.lib import aclgraph_dump_ext
-from msprobe.pytorch import custom_api, hooks, ops, run, save, tags
+from msprobe.pytorch import compiled, custom_api, hooks, modules, ops, run, save, tags
 from msprobe.pytorch.api_mode import ApiMode
+from msprobe.pytorch.compiled_parts import CompiledParts
 from msprobe.pytorch.config import Config, ConfigError, EnableSwitch, read_config
 from msprobe.pytorch.identity import Identity
 from msprobe.pytorch.parameters import Parameters
 
-_ROOT_NAME = "__root__"
 _TENSOR_FOLDER = "dump_tensor_data"
 _TENSORS_OF_APIS = 4096
 _TENSORS_PER_MODULE = 4  # room reserved before captures; more is found when it is needed
 _CALL = re.compile(r"\.forward(\.\d+)?$")  # what a name copied from a dump.json may end with
-_COMPILED_PREFIX = "_orig_mod"  # what torch.compile puts before the names of the module it wraps
 
 
 class AclGraphDumper:
@@ -50,6 +50,8 @@ class AclGraphDumper:
         self._rank: int | None = None
         self._step_id = 0
         self._api_mode: ApiMode | None = None
+        self._sight: compiled.Sight | None = None  # of compiled regions, at a level with APIs
+        self._compiled_parts: CompiledParts | None = None
         self._scope: frozenset[str] = frozenset()
         self._hooked: list[tuple[torch.nn.Module, hooks.Site]] = []
         self._custom_apis: list[custom_api.Wrapped] = []
@@ -79,7 +81,7 @@ class AclGraphDumper:
             self._rank = _distributed_rank()
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
                 return
-            model = _uncompiled(model)
+            model = modules.uncompiled(model)
             opened = self._handle is None
             if self._handle is None:
                 self._handle = self._open(model)
@@ -91,7 +93,7 @@ class AclGraphDumper:
                     self._parameters.record()
                 if not self._custom_apis:
                     for path in self._config.custom_apis:
-                        self._custom_apis.append(custom_api.wrap(path, self._handle, _main_device(model)))
+                        self._custom_apis.append(custom_api.wrap(path, self._handle, modules.main_device(model)))
             except BaseException:  # nothing of a start that failed must stay in the model
                 self.close()
                 raise
@@ -182,6 +184,15 @@ class AclGraphDumper:
                 aclgraph_dump_ext.add_site(self._handle, name, filtered=filtered, parent=parent)
             self._place_step(self._handle)
 
+    def backend(self, name: str, **options: Any) -> Callable[..., Any]:
+        """A backend that sees the APIs of its regions by itself: `torch.compile(model, backend=dumper.backend("inductor"))`.
+
+        Only for a torch where msprobe cannot see them otherwise; it says so then. `name` and `options` (mode, options, dynamic) are those
+        of torch.compile. At level L0, and before start(), it is the backend of that name itself.
+        """
+        inner = compiled.backend_named(name, options)
+        return inner if self._sight is None else self._sight.backend(inner)
+
     def close(self) -> None:
         """Takes all hooks away and leaves the models as they were. What was not written by step() is forgotten.
 
@@ -194,6 +205,10 @@ class AclGraphDumper:
             for wrapped in reversed(self._custom_apis):
                 wrapped.restore()
             self._custom_apis.clear()
+            if self._compiled_parts is not None:
+                self._compiled_parts.close()
+            if self._sight is not None:
+                self._sight.close()
             if self._handle is not None:
                 aclgraph_dump_ext.close(self._handle)
                 ops.forget(self._handle)
@@ -221,7 +236,7 @@ class AclGraphDumper:
         if self._config.scope:
             reason += ", or the first module of the scope has no tensors"
         if self._config.apis:
-            reason += "; the API level does not see inside torch.compile"
+            reason += "; or it ran in regions compiled before start(): call torch.compiler.reset() after start()"
         warnings.warn(f"msprobe: nothing was recorded in step {self._step_id}: {reason}", stacklevel=4)
 
     def _tell_if_useless(self) -> None:
@@ -260,10 +275,15 @@ class AclGraphDumper:
             npu_copy_in_callback=config.npu_copy_in_callback,
             npu_rows_by_copy=config.npu_rows_by_copy,
             identity=config.identity,
-            run=run.describe(_main_device(model), self._rank, config.as_read),
+            run=run.describe(modules.main_device(model), self._rank, config.as_read),
         )
         ops.name_tokens(handle)
         self._api_mode = ApiMode(handle, config.wants) if config.apis else None
+        self._sight = compiled.Sight(self._api_mode) if self._api_mode is not None else None
+        if self._sight is not None:
+            self._sight.open()
+        self._compiled_parts = CompiledParts(handle, self._api_mode, self._sight, self._part_compiled)
+        self._compiled_parts.open()
         self._parameters = Parameters(handle) if config.parameters and config.modules else None
         self._identity = Identity() if config.identity else None
         if config.task == "tensor":
@@ -276,9 +296,9 @@ class AclGraphDumper:
             return "", ""
         names = {}
         for name, module in model.named_modules():
-            if not _is_compiled(module):
-                entry = _entry_name(name, module)
-                names.update({entry: entry, entry.removeprefix("Module."): entry, _plain_name(name): entry})
+            if not modules.is_compiled(module):
+                entry = modules.entry_name(name, module)
+                names.update({entry: entry, entry.removeprefix("Module."): entry, modules.plain_name(name): entry})
         found = []
         for given in self._config.scope:
             plain = _CALL.sub("", given)
@@ -290,27 +310,29 @@ class AclGraphDumper:
         return found[0], found[1]
 
     def _hook(self, model: torch.nn.Module, handle: int) -> None:
-        modules = [(name, module) for name, module in model.named_modules() if not _is_compiled(module)]
-        new = [(name, module) for name, module in modules if not hooks.is_hooked(module, handle)]
-        scripted = [name or _ROOT_NAME for name, module in new if isinstance(module, torch.jit.ScriptModule)]
+        named = [(name, module) for name, module in model.named_modules() if not modules.is_compiled(module)]
+        new = [(name, module) for name, module in named if not hooks.is_hooked(module, handle)]
+        scripted = [name or modules.ROOT_NAME for name, module in new if isinstance(module, torch.jit.ScriptModule)]
         if scripted:
             shown = ", ".join(scripted[:3]) + (", ..." if len(scripted) > 3 else "")
             warnings.warn(f"msprobe: {len(scripted)} TorchScript modules cannot be collected from: {shown}", stacklevel=3)
-        devices = _devices_of(model)
-        device = _main_device(model)
+        devices = modules.devices_of(model)
+        device = modules.main_device(model)
+        entries = self._compiled_parts.prepare(model, device) if self._compiled_parts is not None else set()
         collected = 0
         numbers: dict[str, int] = {}
         for name, module in new:
             if isinstance(module, torch.jit.ScriptModule):
                 continue
-            full_name = _entry_name(name, module)
+            full_name = modules.entry_name(name, module)
             # The ends of the scope must mark it even where they are not recorded themselves.
             wanted = (self._config.modules and self._config.wants(full_name)) or full_name in self._scope
             root = module is model
+            entry = root or module in entries
             numbers[name] = self._add_site(handle, full_name, wanted, numbers.get(name.rpartition(".")[0], -1))
             if self._identity is not None:
                 self._identity.add(module, full_name)
-            if not wanted and not root:
+            if not wanted and not entry:
                 continue
             collected += wanted
             if wanted and self._parameters is not None:
@@ -324,14 +346,19 @@ class AclGraphDumper:
                 device=device,
                 site_number=numbers[name],
                 identity=self._identity,
-                api_mode=self._api_mode if root else None,
+                api_mode=self._api_mode if entry else None,
+                sight=self._sight if entry else None,
             )
             self._hooked.append((module, site))
-        if self._config.apis and any(_is_compiled(module) for module in model.modules()):
-            warnings.warn("msprobe: while APIs are collected, compiled parts of the model run uncompiled", stacklevel=3)
         room = collected * _TENSORS_PER_MODULE + (_TENSORS_OF_APIS if self._config.apis else 0)
         for device in devices:
             ops.prepare(handle, device, room)
+
+    def _part_compiled(self, part: torch.nn.Module) -> None:
+        """A module was compiled by itself after start()."""
+        with self._lock:
+            if self._compiled_parts is not None:
+                self._compiled_parts.add(part, self._hooked)
 
 
 _dumpers: weakref.WeakSet[AclGraphDumper] = weakref.WeakSet()  # for forks and the end
@@ -366,32 +393,3 @@ def _distributed_rank() -> int | None:
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank()
     return None
-
-
-def _is_compiled(module: torch.nn.Module) -> bool:
-    return hasattr(module, _COMPILED_PREFIX) and type(module).__name__ == "OptimizedModule"
-
-
-def _uncompiled(model: torch.nn.Module) -> torch.nn.Module:
-    """The module inside torch.compile(module): its hooks are traced with it at the first call."""
-    while _is_compiled(model):
-        model = getattr(model, _COMPILED_PREFIX)
-    return model
-
-
-def _plain_name(name: str) -> str:
-    parts = [part for part in name.split(".") if part and part != _COMPILED_PREFIX]
-    return ".".join(parts) or _ROOT_NAME
-
-
-def _entry_name(name: str, module: torch.nn.Module) -> str:
-    return f"Module.{_plain_name(name)}.{type(module).__name__}"
-
-
-def _main_device(model: torch.nn.Module) -> torch.device:
-    return next((device for device in _devices_of(model) if device.type != "cpu"), torch.device("cpu"))
-
-
-def _devices_of(model: torch.nn.Module) -> tuple[torch.device, ...]:
-    found = {tensor.device: None for tensor in (*model.parameters(), *model.buffers()) if not tensor.is_meta}
-    return tuple(found)

@@ -20,8 +20,9 @@ from typing import Any
 import torch
 
 from msprobe.lib import aclgraph_dump_ext
-from msprobe.pytorch import ops, recorder, tags
+from msprobe.pytorch import compiled, copies, ops, recorder, tags
 from msprobe.pytorch.api_mode import ApiMode
+from msprobe.pytorch.compiled import Sight
 from msprobe.pytorch.identity import Identity
 
 
@@ -34,10 +35,11 @@ class Site:
     collected: bool  # its tensors are recorded
     root: bool  # given to start(): in a compiled region its call ends a forward
     device: torch.device  # of the tokens of commits
-    api_mode: ApiMode | None  # of a root: the API level
-    override_key: (
-        str | None
-    )  # where in the module's __dict__ the `forward` lies that stood there before; None: the class's is used
+    api_mode: ApiMode | None = None  # of a root, and of what is compiled by itself: the API level
+    sight: Sight | None = None  # the same in compiled regions
+    override_key: str | None = (
+        None  # where in the module's __dict__ the `forward` lies that stood there before; None: the class's
+    )
     number: int = -1  # of the module, in the dumper's account
     identity: Identity | None = None
     called: bool = False  # eagerly, or while it was captured
@@ -64,13 +66,20 @@ def _call_original(site: Site, module: torch.nn.Module, args: tuple[Any, ...], k
 def _call_recorded(site: Site, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The original between the recording of its inputs and of its results; with the API level around it where that begins."""
     handle = int(site.handle)
-    found = site.collected and recorder.record_inputs(handle, tags.MODULE, site.escaped_name, args, kwargs)
-    if site.api_mode is None or torch.compiler.is_compiling() or site.api_mode.is_active():
+    compiling = torch.compiler.is_compiling()
+    collected = site.collected and not (compiling and compiled.in_vmap())
+    found = collected and recorder.record_inputs(handle, tags.MODULE, site.escaped_name, args, kwargs)
+    if compiling and site.sight is not None:
+        # No variable holds the token: Dynamo cannot carry a constant over a graph break.
+        site.sight.begin(ops.token_of(handle, site.device))
+        output = _call_original(site, module, args, kwargs)
+        site.sight.end(ops.token_of(handle, site.device))
+    elif compiling or site.api_mode is None or site.api_mode.is_active():
         output = _call_original(site, module, args, kwargs)
     else:
         with site.api_mode:
             output = _call_original(site, module, args, kwargs)
-    if site.collected:
+    if collected:
         recorder.record_output(handle, tags.MODULE, site.escaped_name, output, opens=not found)
     return output
 
@@ -78,7 +87,12 @@ def _call_recorded(site: Site, module: torch.nn.Module, args: tuple[Any, ...], k
 def records_now(site: Site) -> bool:
     """Whether a call is recorded, at trace time or eagerly."""
     if torch.compiler.is_compiling():
-        return site.active and not torch.compiler.is_exporting()  # an exported program must not hold operators of a process
+        # An exported program must not hold operators of a process. In a vmap the API level still sees something.
+        if not site.active or torch.compiler.is_exporting() or compiled.in_branch():
+            return False
+        return site.sight is not None or not compiled.in_vmap()
+    if torch._C._get_tracing_state() is not None:  # nor must a program of torch.jit.trace
+        return False
     # Activation checkpointing runs a forward again inside the backward: it has been recorded already.
     return site.active and torch._C._current_graph_task_id() == -1
 
@@ -110,6 +124,11 @@ def in_forward(site: Site, work: Callable[[], Any]) -> Any:
     return output
 
 
+def is_in_forward(handle: int) -> bool:
+    """Whether this thread is in a hooked forward that runs eagerly."""
+    return _depths.of.get(str(handle), 0) > 0
+
+
 def _template(self: torch.nn.Module, /, *args: Any, _msprobe_site: Site, **kwargs: Any) -> Any:
     """The code that every hooked forward runs a copy of."""
     site = _msprobe_site
@@ -117,8 +136,9 @@ def _template(self: torch.nn.Module, /, *args: Any, _msprobe_site: Site, **kwarg
         return _call_original(site, self, args, kwargs)
     if torch.compiler.is_compiling():
         output = _call_recorded(site, self, args, kwargs)
-        if site.root:
-            ops.commit(int(site.handle), site.device)
+        # A graph that is captured from a region brings every replay's records to the host itself.
+        if site.root or (site.device.type != "cpu" and compiled.is_outermost(site.handle)):
+            ops.commit_part(int(site.handle), site.device)
         return output
     return in_forward(site, lambda: _call_recorded(site, self, args, kwargs))
 
@@ -159,6 +179,7 @@ def install(
     site_number: int,
     identity: Identity | None = None,
     api_mode: ApiMode | None = None,
+    sight: Sight | None = None,
 ) -> Site:
     """Replaces the module's forward by one that records. The site is what `remove` needs."""
     number = next(_numbers)
@@ -169,7 +190,19 @@ def install(
         override_key = f"_msprobe_forward_{number}"
         module.__dict__[override_key] = override
     shown = getattr(override, "__func__", override) if override is not None else type(module).forward
-    site = Site(str(handle), tags.escape(name), collected, root, device, api_mode, override_key, site_number, identity)
+    site = Site(
+        handle=str(handle),
+        escaped_name=tags.escape(name),
+        collected=collected,
+        root=root,
+        device=device,
+        api_mode=api_mode,
+        sight=sight,
+        override_key=override_key,
+        number=site_number,
+        identity=identity,
+    )
+    copies.keep_hooks_out_of_copies(module, without_hooks)
     code = _template.__code__.replace(co_name=f"forward_{number}")
     hooked = types.FunctionType(code, _template.__globals__, "forward")
     hooked.__kwdefaults__ = {"_msprobe_site": site}
@@ -184,14 +217,23 @@ def remove(module: torch.nn.Module, site: Site) -> None:
     site.active = False
     if _site_of(module.__dict__.get("forward")) is not site:
         return
-    override = _below(module, site)
-    keys = [site.override_key]
-    while (below := _site_of(override)) is not None and not below.active:
-        override = _below(module, below)
-        keys.append(below.override_key)
-    for key in filter(None, keys):
-        module.__dict__.pop(key, None)
-    if override is None:
-        module.__dict__.pop("forward", None)
-    else:
-        module.__dict__["forward"] = override
+    _take_off(module.__dict__, lambda below: not below.active)
+    if _site_of(module.__dict__.get("forward")) is None:
+        copies.leave_alone(module)
+
+
+def _take_off(attributes: dict[str, Any], unwanted: Callable[[Site], bool]) -> None:
+    """Takes hooks off a module's __dict__ (or a copy of it), outermost first, as long as they are unwanted."""
+    while (site := _site_of(attributes.get("forward"))) is not None and unwanted(site):
+        below = attributes.pop(site.override_key, None) if site.override_key is not None else None
+        if below is None:
+            attributes.pop("forward", None)
+        else:
+            attributes["forward"] = below
+
+
+def without_hooks(attributes: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a module's __dict__ as it would be without hooks."""
+    bare = dict(attributes)
+    _take_off(bare, lambda _: True)
+    return bare

@@ -15,7 +15,7 @@ from msprobe.pytorch import npugraphs
 _zeros = torch.zeros  # the original, should the user have it recorded as a custom API
 
 
-def _token(handle: int, device: torch.device) -> torch.Tensor:
+def token_of(handle: int, device: torch.device) -> torch.Tensor:
     """The one-element tensor whose declared mutation keeps operators in a traced graph; one for each dumper and device.
 
     It must not be made inside a trace (then the operators are dropped), nor be an inference tensor (autograd refuses those).
@@ -58,23 +58,33 @@ _tokens: dict[tuple[int, torch.device], torch.Tensor] = {}  # a cache: contents 
 _makers: dict[tuple[int, str, int | None], Callable[[int, torch.device], torch.Tensor]] = {}  # by dumper and device
 
 
-def stat(x: torch.Tensor, handle: int, tag: str) -> None:
-    """Records the statistics of x under `tag` (csrc/log/tag.h): any shape, dtype, layout and device. x is not changed."""
-    if torch.compiler.is_compiling():
-        torch.ops.msprobe.stat_(x, _token(handle, x.device), handle, tag)
+def stat(x: torch.Tensor, handle: int, tag: str, token: torch.Tensor | None = None) -> None:
+    """Records the statistics of x under `tag` (csrc/log/tag.h): any shape, dtype, layout and device. x is not changed.
+
+    `token`: of the graph that a backend is tracing at the moment, which can take in no other.
+    """
+    if token is not None:
+        torch.ops.msprobe.stat_(x, token, handle, tag)
+    elif torch.compiler.is_compiling():
+        torch.ops.msprobe.stat_(x, token_of(handle, x.device), handle, tag)
     else:
         with torch._C.DisableTorchFunction():  # a subclass or mode of the user's has no say in it
-            torch.ops.msprobe.stat_(x, _token(handle, x.device), handle, tag)
+            torch.ops.msprobe.stat_(x, token_of(handle, x.device), handle, tag)
 
 
 def commit(handle: int, device: torch.device) -> None:
     """Ends a forward on `device`: what this thread has recorded goes to the host log, at every replay if this is captured."""
-    torch.ops.msprobe.commit_(_token(handle, device), handle)
+    torch.ops.msprobe.commit_(token_of(handle, device), handle)
+
+
+def commit_part(handle: int, device: torch.device) -> None:
+    """The same where the thread may be in the middle of a forward that runs eagerly, and goes on: before and in compiled regions."""
+    torch.ops.msprobe.commit_part_(token_of(handle, device), handle)
 
 
 def save(x: torch.Tensor, base: str) -> None:
     """Saves x to `{base}_{seq}.pt`, at every replay if this is captured. x is dense and of a plain dtype; it is not changed."""
-    torch.ops.msprobe.save_(x, _token(0, x.device), base)
+    torch.ops.msprobe.save_(x, token_of(0, x.device), base)
 
 
 def forget(handle: int) -> None:
@@ -87,5 +97,5 @@ def forget(handle: int) -> None:
 
 def prepare(handle: int, device: torch.device, sites: int) -> None:
     """Makes the token of a device and room for `sites` captured tensors, before a capture or trace begins."""
-    _token(handle, device)
+    token_of(handle, device)
     aclgraph_dump_ext.reserve(handle, device, sites)

@@ -68,7 +68,7 @@ def flush() -> None:
     Raises RuntimeError, once, for the tensors that could not be saved.
     """
     for index in _npu_devices:
-        torch.get_device_module("npu").synchronize(index)
+        aclgraph_dump_ext.wait_for_saves(f"npu:{index}")
     aclgraph_dump_ext.flush_saves()
     aclgraph_dump_ext.raise_save_error()
 

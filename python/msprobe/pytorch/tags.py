@@ -13,6 +13,9 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor
+
+IN_TRANSFORMS = "tensors inside vmap, grad or jvp are not recorded: their numbers exist only after the transform"
 
 MODULE = "m"
 API = "a"
@@ -96,12 +99,14 @@ def recordable(tensor: torch.Tensor) -> torch.Tensor | None:
     if kind is torch.Tensor or kind is torch.nn.Parameter:
         if torch.compiler.is_compiling() or not torch._C._functorch.is_functorch_wrapped_tensor(tensor):
             return tensor
-        _warn_once(kind, "tensors inside vmap, grad or jvp are not recorded: their numbers exist only after the transform")
+        _warn_once(kind, IN_TRANSFORMS)
         return None
     if hasattr(tensor, "to_local"):
         local: torch.Tensor = tensor.to_local()
         return local
-    if torch.compiler.is_compiling():
+    if (
+        torch.compiler.is_compiling() or kind is FunctionalTensor
+    ):  # of a backend that is tracing: the operator is put into its graph
         return tensor
     if kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__:  # a plain tensor under another name
         with torch._C.DisableTorchFunctionSubclass():

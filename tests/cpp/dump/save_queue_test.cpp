@@ -157,14 +157,16 @@ TEST_F(SaveQueueTest, DestructionWritesWhatWasPushed) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 50);
 }
 
-// A queue of 1,000 bytes in which one tensor of `pushed` bytes waits for a writer and another one of 10 is being copied.
+constexpr std::size_t kMiB = std::size_t{1} << 20U;
+
+// A queue of 10 MiB in which one tensor of `pushed` MiB waits for a writer and another one of 1 MiB is being copied.
 class CopyTest : public SaveQueueTest {
  protected:
-  void begin(std::size_t pushed, std::optional<bool> copies_first = true) {
-    queue_ = std::make_unique<SaveQueue>(SaveQueueOptions{.max_bytes = 1000, .copies_first = copies_first});
-    copied_ = job("copied", 10, 1);
+  void begin(std::size_t pushed, std::optional<bool> copies_first = true, std::size_t copied = kMiB) {
+    queue_ = std::make_unique<SaveQueue>(SaveQueueOptions{.max_bytes = 10 * kMiB, .copies_first = copies_first});
+    copied_ = job("copied", copied, 1);
     ASSERT_TRUE(queue_->acquire(copied_));
-    SaveJob one = job("pushed", pushed, 7);
+    SaveJob one = job("pushed", pushed * kMiB, 7);
     ASSERT_TRUE(queue_->acquire(one));
     queue_->push(std::move(one));
   }
@@ -184,36 +186,41 @@ constexpr milliseconds kShort{150};  // less than the half second that a tensor 
 constexpr milliseconds kLong{20000};
 
 TEST_F(CopyTest, WritersStandBackUntilItHasEnded) {
-  begin(100);
+  begin(1);
   EXPECT_FALSE(written_within(kShort));
   queue_->push(std::move(copied_));
   EXPECT_TRUE(written_within(kLong));
 }
 
 TEST_F(CopyTest, ACopyThatFailedEndsToo) {
-  begin(100);
+  begin(1);
   EXPECT_FALSE(written_within(kShort));
   queue_->give_up(copied_, "the device failed");
   EXPECT_TRUE(written_within(kLong));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackForLong) {
-  begin(100);
+  begin(1);
   EXPECT_TRUE(written_within(kLong));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackFromAFullQueue) {
-  begin(600);
+  begin(6);
   EXPECT_TRUE(written_within(milliseconds(400)));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackWhereCoresAreMany) {
-  begin(100, false);
+  begin(1, false);
+  EXPECT_TRUE(written_within(milliseconds(400)));
+}
+
+TEST_F(CopyTest, WritersDoNotStandBackFromASmallTensor) {
+  begin(1, true, 1000);
   EXPECT_TRUE(written_within(milliseconds(400)));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackFromAFlush) {
-  begin(100);
+  begin(1);
   const auto start = std::chrono::steady_clock::now();
   queue_->flush();
   EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(400));
@@ -221,9 +228,9 @@ TEST_F(CopyTest, WritersDoNotStandBackFromAFlush) {
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackFromOneWhoWaitsForRoom) {
-  begin(400);
+  begin(4);
   const auto start = std::chrono::steady_clock::now();
-  ASSERT_TRUE(queue_->acquire(job("next", 700, 1)));
+  ASSERT_TRUE(queue_->acquire(job("next", 7 * kMiB, 1)));
   EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(400));
 }
 

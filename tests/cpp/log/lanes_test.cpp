@@ -46,6 +46,25 @@ TEST_F(LanesTest, CallsThatNeverCloseDoNotPileUp) {
   EXPECT_FALSE(lanes.busy(std::this_thread::get_id()));
 }
 
+TEST_F(LanesTest, APartOfAForwardEndsAndTheForwardGoesOn) {
+  Lanes lanes;
+  lanes.enter_forward();
+  const auto before = next(lanes, "m|Module.a.A|args|#0|^");
+  lanes.set_recording(false);  // from the next forward on
+  lanes.end_part();
+  EXPECT_TRUE(lanes.any_entered());
+  const auto after = next(lanes, "m|Module.a.A|out|#0|$");
+  EXPECT_EQ(after.call, before.call);
+  EXPECT_NE(after.forward, before.forward);
+  EXPECT_TRUE(after.recording);
+  lanes.end_forward();
+  lanes.end_part();  // in none
+  EXPECT_FALSE(lanes.busy(std::this_thread::get_id()));
+  next(lanes, "m|Module.a.A|args|#0|^");
+  lanes.end_part();
+  EXPECT_FALSE(lanes.busy(std::this_thread::get_id()));
+}
+
 TEST_F(LanesTest, ThreadsHaveForwardsOfTheirOwn) {
   Lanes lanes;
   lanes.enter_forward();

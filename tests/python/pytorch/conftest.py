@@ -2,7 +2,7 @@
 """Fixtures for the dumper's tests.
 
 The tests in any_device/ run twice: in the plain test run on the CPU, and once more, started by test_on_hostnpu.py, in a process that
-has torch_npu; there the device is the NPU, and npu_only/ runs too.
+has torch_npu; there the device is the NPU, and npu_only/ and cann9/ run too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import torch
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 HAS_NPU = importlib.util.find_spec("torch_npu") is not None
-collect_ignore = [] if HAS_NPU else ["npu_only"]
+collect_ignore = [] if HAS_NPU else ["npu_only", "cann9"]
 
 
 @pytest.fixture

@@ -62,3 +62,21 @@ class Transformer(nn.Module):
 
 def mlp(width: int = 8) -> nn.Sequential:
     return nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+
+
+class Small(nn.Module):
+    """Attention and a feed-forward part with operators of several results, in 8 columns; one tensor in, one out."""
+
+    def __init__(self, width: int = 8) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.attention = Attention(width)
+        self.up = nn.Linear(width, 2 * width)
+        self.gate = nn.SiLU()
+        self.down = nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.attention(self.norm(x))[0]
+        value, gate = self.up(x).chunk(2, dim=-1)
+        best, _ = value.max(dim=-1, keepdim=True)
+        return x + self.down(value * self.gate(gate) + best)

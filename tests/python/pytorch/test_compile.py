@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled model on the CPU: one graph, no recompilation, the records of the eager model."""
+"""Compilers of the CPU: one graph, no recompilation, the records of the eager model; saved tensors; what Inductor rounds; TorchScript;
+branches."""
 
 from __future__ import annotations
 
@@ -11,16 +12,22 @@ from typing import Any
 import pytest
 import torch
 from expect import assert_dump, expected
-from models import Transformer
+from models import Transformer, mlp
+from torch import nn
 
-from msprobe.pytorch import AclGraphDumper, acl_save, flush
+from msprobe.pytorch import AclGraphDumper, acl_save, compiled, flush
+
+ReadDump = Callable[[int], dict[str, Any]]
+MakeConfig = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def fresh_compiler() -> None:
+    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
-def test_compiled_records_equal_eager_ones(
-    make_config: Callable[..., Path], read_dump: Callable[[int], dict[str, Any]], backend: str
-) -> None:
-    torch._dynamo.reset()
+def test_compiled_records_equal_eager_ones(make_config: MakeConfig, read_dump: ReadDump, backend: str) -> None:
     model = Transformer(blocks=1)
     bare = copy.deepcopy(model)
     batches = [torch.randint(0, 30, (2, 5)) for _ in range(3)]
@@ -50,8 +57,7 @@ def test_compiled_records_equal_eager_ones(
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 @pytest.mark.parametrize("train", [False, True])
 def test_acl_save_in_a_compiled_region(tmp_path: Path, backend: str, train: bool) -> None:
-    torch._dynamo.reset()
-    linear = torch.nn.Linear(8, 4)
+    linear = nn.Linear(8, 4)
 
     def run(x: torch.Tensor) -> torch.Tensor:
         y = linear(x)
@@ -73,3 +79,93 @@ def test_acl_save_in_a_compiled_region(tmp_path: Path, backend: str, train: bool
         y = linear(x).detach()
         torch.testing.assert_close(torch.load(tmp_path / f"before_{index}.pt"), y)
         torch.testing.assert_close(torch.load(tmp_path / f"after_{index}.pt"), y.relu() + 1)
+
+
+def test_a_backend_that_sees_for_itself(make_config: MakeConfig, read_dump: ReadDump, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a torch has no place to look at graphs, a region says that it is not seen, and dumper.backend() sees it."""
+    monkeypatch.setattr(compiled.Sight, "open", lambda self: None)
+    model = mlp()
+    bare = copy.deepcopy(model)
+    x = torch.randn(2, 8)
+    with AclGraphDumper(make_config(level="mix")) as dumper, torch.no_grad():
+        dumper.start(model)
+        with pytest.warns(UserWarning, match=r"not recorded: compile it with backend=dumper.backend\("):
+            torch.compile(model, backend="aot_eager", fullgraph=True)(x)
+        dumper.step(dump=False)
+        torch._dynamo.reset()
+        for backend in ("aot_eager", "eager"):
+            torch.compile(model, backend=dumper.backend(backend), fullgraph=True)(x)
+            dumper.step()
+        for step in range(2):
+            assert_dump(read_dump(step), expected(bare, "mix", lambda m: m(x)), torch.device("cpu"))
+
+
+class Chain(nn.Module):
+    """Operations that a compiler fuses, in several modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.first, self.second = nn.Linear(16, 16), nn.SiLU(), nn.Tanh()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(self.first(self.linear(x)) * 1.3 + 0.7).sin()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_half_precision_chains(make_config: MakeConfig, dtype: torch.dtype) -> None:
+    """Inductor keeps them in float32, and goes on doing so where a tensor in the middle is recorded."""
+    model = Chain().to(dtype)
+    bare = copy.deepcopy(model)
+    x = torch.randn(64, 16).to(dtype)
+    compiled._told_of_rounding.clear()
+    with AclGraphDumper(make_config(level="mix")) as dumper, torch.no_grad():
+        wanted = torch.compile(bare, fullgraph=True)(x)
+        dumper.start(model)
+        with pytest.warns(UserWarning, match="Inductor keeps half-precision results in float32"):
+            found = torch.compile(model, fullgraph=True)(x)
+        assert torch.equal(found, wanted)
+        assert not torch.equal(wanted, bare(x))  # else there is nothing to see here
+
+
+@pytest.mark.parametrize("level", ["L0", "mix"])
+def test_torchscript_takes_the_model_without_hooks(make_config: MakeConfig, level: str) -> None:
+    model = mlp()
+    x = torch.randn(2, 8)
+    with AclGraphDumper(make_config(level=level)) as dumper:
+        dumper.start(model)
+        children = [id(child) for child in model.modules()]
+        for program in (torch.jit.script(model), torch.jit.trace(model, (x,))):
+            assert "msprobe" not in str(program.inlined_graph)
+            assert torch.equal(program(x), model(x))
+            assert [p.data_ptr() for p in program.parameters()] == [p.data_ptr() for p in model.parameters()]
+        assert [id(child) for child in model.modules()] == children
+
+
+class Chooses(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = mlp(), mlp()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = torch.cond(x.sum() > 0, self.first, self.second, (x,))
+        return result
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("train", [False, True])
+def test_branches_of_torch_cond_are_not_recorded_and_said_to_be(
+    make_config: MakeConfig, read_dump: ReadDump, backend: str, train: bool
+) -> None:
+    compiled._told_of_branches.clear()
+    model = Chooses()
+    bare = copy.deepcopy(model)
+    x = torch.randn(2, 8).abs()
+    with AclGraphDumper(make_config()) as dumper, torch.set_grad_enabled(train):
+        dumper.start(model)
+        run = torch.compile(model, backend=backend, fullgraph=True)
+        with pytest.warns(UserWarning, match="inside torch.cond is not recorded"):
+            output = run(x)
+        assert torch.equal(output, bare.first(x))
+        assert torch.equal(run(-x), bare.second(-x))
+        dumper.step()
+    assert len(read_dump(0)["data"]) == 2

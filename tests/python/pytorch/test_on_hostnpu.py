@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tests of any_device/ with the NPU, and those of npu_only/: each file in a process of its own."""
+"""The tests of any_device/ with the NPU, those of npu_only/, and those of cann9/ with a later CANN: each file in a process of its own."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import pytest
 from run_on_hostnpu import run_on_hostnpu
 
 HERE = Path(__file__).parent
-FILES = sorted(
-    str(path.relative_to(HERE)) for folder in ("any_device", "npu_only") for path in (HERE / folder).glob("test_*.py")
-)
+OPTIONS = {"any_device": [], "npu_only": [], "cann9": ["--cann", "9.0.0"]}
+FILES = sorted(str(path.relative_to(HERE)) for folder in OPTIONS for path in (HERE / folder).glob("test_*.py"))
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_file(name: str, tmp_path: Path) -> None:
-    run_on_hostnpu(HERE / name, tmp_path, "--devices", "2")
+    run_on_hostnpu(HERE / name, tmp_path, "--devices", "2", *OPTIONS[Path(name).parts[0]])

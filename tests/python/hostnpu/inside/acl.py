@@ -13,7 +13,7 @@ from typing import Any
 GLOBAL, THREAD_LOCAL, RELAXED = 0, 1, 2
 NONE, ACTIVE = 0, 1
 HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 1, 2, 3
-EXTERNAL = 0x20
+SYNC, PROGRESS, TIME_LINE, EXTERNAL = 0x01, 0x02, 0x08, 0x20  # kinds of events
 
 # Names of acl/error_codes/rt_error_codes.h without ACL_ERROR_[RT_].
 INVALID_PARAM = 100000
@@ -46,6 +46,7 @@ FEATURE_NOT_SUPPORT = 207000
 MEMORY_ALLOCATION = 207001
 INTERNAL_ERROR = 507000
 TASK_TYPE_NOT_SUPPORT = 507009
+MODEL_EXECUTE = 507011
 REPORT_TIMEOUT = 507012
 AICORE_EXCEPTION = 507015
 STREAM_SYNC_TIMEOUT = 507046
@@ -128,9 +129,10 @@ def create_stream() -> c_void_p:
     return stream
 
 
-def create_event(flag: int = 0) -> c_void_p:
+def create_event(flag: int = SYNC) -> c_void_p:
     event = c_void_p()
-    ok("aclrtCreateEventExWithFlag", byref(event), c_uint32(flag))
+    creator = "aclrtCreateEventWithFlag" if flag == EXTERNAL else "aclrtCreateEventExWithFlag"
+    ok(creator, byref(event), c_uint32(flag))
     return event
 
 
@@ -250,7 +252,7 @@ def read_floats(pointer: c_void_p, count: int) -> list[float]:
     return list((c_float * count).from_buffer_copy(read_bytes(pointer, 4 * count)))
 
 
-def _tensor(pointer: c_void_p, count: int) -> c_void_p:
+def tensor(pointer: c_void_p, count: int) -> c_void_p:
     shape, strides = (c_int64 * 1)(count), (c_int64 * 1)(1)
     made = LIBRARY.aclCreateTensor(shape, c_uint64(1), 0, strides, c_int64(0), 2, shape, c_uint64(1), pointer)
     assert made, message()
@@ -261,6 +263,11 @@ def muls(source: c_void_p, factor: float, to: c_void_p, count: int, stream: c_vo
     """A kernel: to = source * factor on float32, through the operator's two-phase interface."""
     value = c_float(factor)
     scalar = c_void_p(LIBRARY.aclCreateScalar(byref(value), 0))
+    inputs = [tensor(source, count), tensor(to, count)]
     size, executor = c_uint64(), c_void_p()
-    ok("aclnnMulsGetWorkspaceSize", _tensor(source, count), scalar, _tensor(to, count), byref(size), byref(executor))
-    return call("aclnnMuls", None, c_uint64(0), executor, stream)
+    ok("aclnnMulsGetWorkspaceSize", inputs[0], scalar, inputs[1], byref(size), byref(executor))
+    code = call("aclnnMuls", None, c_uint64(0), executor, stream)
+    for handle in inputs:
+        ok("aclDestroyTensor", handle)
+    ok("aclDestroyScalar", scalar)
+    return code

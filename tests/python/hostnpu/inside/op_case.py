@@ -84,8 +84,8 @@ class Case:
     dtypes: Sequence[torch.dtype] = HALVES_AND_FLOAT
     reference: Callable[..., Any] | None = None  # for the CPU where `call` means something else there
     inplace: bool = False  # the first input is written: it cannot be an expanded one
+    zero_size: bool = True  # also with empty inputs; not where the call itself takes its inputs apart
     layouts: bool = True  # also with strided, shifted and expanded inputs
-    empty: bool = False  # also with the first dimension of every input 0
     tolerance: dict[str, float] | None = None  # rtol and atol, where the CPU rounds differently
     graph: bool = True  # also captured and replayed
     label: str = ""

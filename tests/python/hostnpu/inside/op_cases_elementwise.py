@@ -12,18 +12,18 @@ WIDE = (4, 6)
 
 
 def unary(operator: str, function, spec=real, dtypes=FLOATS) -> Case:
-    return Case(operator, function, [spec(*WIDE)], dtypes, empty=True)
+    return Case(operator, function, [spec(*WIDE)], dtypes)
 
 
 def both_unary(operator: str, name: str, spec=real) -> list[Case]:
     return [
         unary(operator, getattr(torch, name), spec),
-        Case(f"Inplace{operator}", getattr(torch.Tensor, name + "_"), [spec(*WIDE)], FLOATS, inplace=True, empty=True),
+        Case(f"Inplace{operator}", getattr(torch.Tensor, name + "_"), [spec(*WIDE)], FLOATS, inplace=True),
     ]
 
 
 def pair(operator: str, function, dtypes=NUMBERS, **more) -> Case:
-    return Case(operator, function, [real(*WIDE), positive(*WIDE)], dtypes, empty=True, **more)
+    return Case(operator, function, [real(*WIDE), positive(*WIDE)], dtypes, **more)
 
 
 UNARY = [
@@ -63,41 +63,41 @@ BINARY = [
     pair("Add", torch.add, (*NUMBERS, torch.int16, torch.int8, torch.uint8, torch.bool)),
     pair("Add", lambda a, b: torch.add(a, b, alpha=3), label="alpha"),
     Case("Add", torch.add, [real(4, 6), real(6)], NUMBERS, label="broadcast"),
-    Case("Adds", lambda a: a + 2.5, [real(*WIDE)], NUMBERS, empty=True),
+    Case("Adds", lambda a: a + 2.5, [real(*WIDE)], NUMBERS),
     pair("InplaceAdd", lambda a, b: a.add_(b, alpha=2), inplace=True),
-    Case("InplaceAdds", lambda a: a.add_(2), [real(*WIDE)], NUMBERS, inplace=True, empty=True),
+    Case("InplaceAdds", lambda a: a.add_(2), [real(*WIDE)], NUMBERS, inplace=True),
     pair("Sub", torch.sub),
-    Case("Subs", lambda a: a - 2, [real(*WIDE)], NUMBERS, empty=True),
+    Case("Subs", lambda a: a - 2, [real(*WIDE)], NUMBERS),
     pair("InplaceSub", lambda a, b: a.sub_(b, alpha=2), inplace=True),
-    Case("InplaceSubs", lambda a: a.sub_(2), [real(*WIDE)], NUMBERS, inplace=True, empty=True),
-    Case("Rsubs", lambda a: torch.rsub(a, 3, alpha=2), [real(*WIDE)], NUMBERS, empty=True),
+    Case("InplaceSubs", lambda a: a.sub_(2), [real(*WIDE)], NUMBERS, inplace=True),
+    Case("Rsubs", lambda a: torch.rsub(a, 3, alpha=2), [real(*WIDE)], NUMBERS),
     pair("Mul", torch.mul, (*NUMBERS, torch.bool)),
-    Case("Muls", lambda a: a * 2.5, [real(*WIDE)], NUMBERS, empty=True),
+    Case("Muls", lambda a: a * 2.5, [real(*WIDE)], NUMBERS),
     pair("InplaceMul", lambda a, b: a.mul_(b), inplace=True),
-    Case("InplaceMuls", lambda a: a.mul_(3), [real(*WIDE)], NUMBERS, inplace=True, empty=True),
+    Case("InplaceMuls", lambda a: a.mul_(3), [real(*WIDE)], NUMBERS, inplace=True),
     pair("Div", torch.div),
-    Case("Divs", lambda a: a / 3, [real(*WIDE)], NUMBERS, empty=True),
+    Case("Divs", lambda a: a / 3, [real(*WIDE)], NUMBERS),
     pair("InplaceDiv", lambda a, b: a.div_(b), FLOATS, inplace=True),
-    Case("InplaceDivs", lambda a: a.div_(3), [real(*WIDE)], FLOATS, inplace=True, empty=True),
-    Case("FloorDivides", lambda a: torch.floor_divide(a, 2), [whole(*WIDE)], NUMBERS, empty=True),
-    Case("FloorDivide", torch.floor_divide, [whole(*WIDE), positive(*WIDE)], NUMBERS, empty=True),
+    Case("InplaceDivs", lambda a: a.div_(3), [real(*WIDE)], FLOATS, inplace=True),
+    Case("FloorDivides", lambda a: torch.floor_divide(a, 2), [whole(*WIDE)], NUMBERS),
+    Case("FloorDivide", torch.floor_divide, [whole(*WIDE), positive(*WIDE)], NUMBERS),
     Case("InplaceFloorDivide", lambda a, b: a.floor_divide_(b), [whole(*WIDE), positive(*WIDE)], NUMBERS, inplace=True),
     Case("InplaceFloorDivides", lambda a: a.floor_divide_(2), [whole(*WIDE)], NUMBERS, inplace=True),
-    Case("RemainderTensorTensor", torch.remainder, [whole(*WIDE), positive(*WIDE)], NUMBERS, empty=True),
-    Case("RemainderTensorScalar", lambda a: torch.remainder(a, 3), [whole(*WIDE)], NUMBERS, empty=True),
+    Case("RemainderTensorTensor", torch.remainder, [whole(*WIDE), positive(*WIDE)], NUMBERS),
+    Case("RemainderTensorScalar", lambda a: torch.remainder(a, 3), [whole(*WIDE)], NUMBERS),
     pair("Maximum", torch.maximum, (*NUMBERS, torch.bool)),
     pair("Minimum", torch.minimum, (*NUMBERS, torch.bool)),
-    Case("PowTensorScalar", lambda a: a**3, [real(*WIDE)], NUMBERS, empty=True),
+    Case("PowTensorScalar", lambda a: a**3, [real(*WIDE)], NUMBERS),
     Case("PowTensorScalar", lambda a: a**0.5, [positive(*WIDE)], FLOATS, label="root"),
-    Case("PowTensorTensor", torch.pow, [positive(*WIDE), positive(*WIDE)], NUMBERS, empty=True),
-    Case("PowScalarTensor", lambda a: torch.pow(2, a), [positive(*WIDE)], NUMBERS, empty=True),
+    Case("PowTensorTensor", torch.pow, [positive(*WIDE), positive(*WIDE)], NUMBERS),
+    Case("PowScalarTensor", lambda a: torch.pow(2, a), [positive(*WIDE)], NUMBERS),
     Case("BitwiseAndTensor", torch.bitwise_and, [whole(*WIDE), whole(*WIDE)], (*INTEGERS, torch.bool)),
     Case("BitwiseAndScalar", lambda a: a & 5, [whole(*WIDE)], INTEGERS),
     Case("BitwiseOrTensor", torch.bitwise_or, [whole(*WIDE), whole(*WIDE)], (*INTEGERS, torch.bool)),
     Case("BitwiseOrScalar", lambda a: a | 5, [whole(*WIDE)], INTEGERS),
     Case("InplaceBitwiseAndTensor", torch.Tensor.bitwise_and_, [whole(*WIDE), whole(*WIDE)], INTEGERS, inplace=True),
     Case("InplaceBitwiseAndScalar", lambda a: a.bitwise_and_(5), [whole(*WIDE)], INTEGERS, inplace=True),
-    Case("Clamp", lambda a: torch.clamp(a, -1, 2), [whole(*WIDE)], NUMBERS, empty=True),
+    Case("Clamp", lambda a: torch.clamp(a, -1, 2), [whole(*WIDE)], NUMBERS),
     Case("Clamp", lambda a: torch.clamp(a, min=0.5), [real(*WIDE)], FLOATS, label="low"),
     Case("Clamp", lambda a: torch.clamp(a, max=0.5), [real(*WIDE)], FLOATS, label="high"),
     Case("Lerp", torch.lerp, [real(*WIDE), real(*WIDE), unit(*WIDE)], FLOATS),
@@ -119,8 +119,8 @@ BINARY = [
 def comparison(operator: str, function) -> list[Case]:
     types = (*NUMBERS, torch.int8, torch.uint8, torch.bool)
     return [
-        Case(f"{operator}Tensor", function, [whole(*WIDE), whole(*WIDE)], types, empty=True),
-        Case(f"{operator}Scalar", lambda a: function(a, 1), [whole(*WIDE)], types, empty=True),
+        Case(f"{operator}Tensor", function, [whole(*WIDE), whole(*WIDE)], types),
+        Case(f"{operator}Scalar", lambda a: function(a, 1), [whole(*WIDE)], types),
     ]
 
 
@@ -141,7 +141,7 @@ COMPARE = [
         graph=False,
     ),
     Case("IsClose", lambda a, b: torch.isclose(a, a + b * 1e-7, rtol=1e-7), [real(*WIDE)] * 2, [torch.float32]),
-    Case("SWhere", torch.where, [mask(*WIDE), real(*WIDE), real(*WIDE)], NUMBERS, empty=True),
+    Case("SWhere", torch.where, [mask(*WIDE), real(*WIDE), real(*WIDE)], NUMBERS),
 ]
 
 ACTIVATIONS = [

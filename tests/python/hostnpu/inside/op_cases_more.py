@@ -188,6 +188,8 @@ def add_rms(a: torch.Tensor, b: torch.Tensor, w: torch.Tensor):
 def rotary(x: torch.Tensor, cosine: torch.Tensor, sine: torch.Tensor, neighbours: bool = False) -> torch.Tensor:
     """Each pair (a, b) turned by its angle, pair by pair."""
     size = x.shape[-1]
+    if size != cosine.shape[-1]:
+        raise ValueError(f"x and cosine must be of one size, got {size} and {cosine.shape[-1]}")
     first = torch.arange(0, size, 2) if neighbours else torch.arange(size // 2)
     second = first + (1 if neighbours else size // 2)
     result = torch.empty_like(x)

@@ -18,15 +18,15 @@ def on_device(a: torch.Tensor, *values: int) -> torch.Tensor:
 
 
 FILL = [
-    Case("InplaceFillScalar", lambda a: a.fill_(3), [whole(*WIDE)], EVERY_TYPE, inplace=True, empty=True),
+    Case("InplaceFillScalar", lambda a: a.fill_(3), [whole(*WIDE)], EVERY_TYPE, inplace=True),
     Case("InplaceFillTensor", lambda a, b: a.fill_(b), [whole(*WIDE), whole()], NUMBERS, inplace=True),
-    Case("InplaceOne", lambda a: torch.ones(a.shape, dtype=a.dtype, device=a.device), [whole(*WIDE)], EVERY_TYPE, empty=True),
-    Case("InplaceZero", torch.Tensor.zero_, [whole(*WIDE)], EVERY_TYPE, inplace=True, empty=True),
+    Case("InplaceOne", lambda a: torch.ones(a.shape, dtype=a.dtype, device=a.device), [whole(*WIDE)], EVERY_TYPE),
+    Case("InplaceZero", torch.Tensor.zero_, [whole(*WIDE)], EVERY_TYPE, inplace=True),
     Case("InplaceCopy", lambda a, b: a.copy_(b), [whole(*WIDE), whole(*WIDE)], EVERY_TYPE, inplace=True),
     Case("InplaceCopy", lambda a, b: a.copy_(b), [whole(*WIDE), whole(6)], NUMBERS, inplace=True, label="broadcast"),
     Case("InplaceCopy", lambda a: a.t().contiguous(), [whole(*WIDE)], (*EVERY_TYPE, *COMPLEX), label="turned"),
     Case(
-        "InplaceCopy", lambda a: a.to(torch.float16), [whole(*WIDE)], EVERY_TYPE[:1] + EVERY_TYPE[2:], empty=True, label="half"
+        "InplaceCopy", lambda a: a.to(torch.float16), [whole(*WIDE)], EVERY_TYPE[:1] + EVERY_TYPE[2:], label="half"
     ),
     *[
         Case(
@@ -57,8 +57,8 @@ FILL = [
     Case("Arange", lambda a: torch.arange(0.5, 3, 0.25, device=a.device), [whole(1)], [torch.float32], label="real"),
     Case("Linspace", lambda a: torch.linspace(-1, 2, 7, device=a.device), [whole(1)], [torch.float32]),
     Case("Eye", lambda a: torch.eye(4, 6, dtype=a.dtype, device=a.device), [whole(1)], HALVES_AND_FLOAT),
-    Case("Triu", lambda a: a.triu(1), [whole(*WIDE)], NUMBERS, empty=True),
-    Case("Tril", lambda a: a.tril(-1), [whole(*WIDE)], NUMBERS, empty=True),
+    Case("Triu", lambda a: a.triu(1), [whole(*WIDE)], NUMBERS),
+    Case("Tril", lambda a: a.tril(-1), [whole(*WIDE)], NUMBERS),
 ]
 
 SHAPE = [
@@ -67,7 +67,7 @@ SHAPE = [
     Case(
         "Cat", lambda a, b: torch.cat([a, b]), [whole(2, 3), typed(real(2, 3), torch.float32)], HALVES_AND_FLOAT, label="mixed"
     ),
-    Case("Stack", lambda a, b: torch.stack([a, b], 1), [whole(*WIDE), whole(*WIDE)], EVERY_TYPE, empty=True),
+    Case("Stack", lambda a, b: torch.stack([a, b], 1), [whole(*WIDE), whole(*WIDE)], EVERY_TYPE),
     Case("Repeat", lambda a: a.repeat(2, 1, 3), [whole(*WIDE)], EVERY_TYPE),
     Case("RepeatInterleaveIntWithDim", lambda a: a.repeat_interleave(3, 1), [whole(*WIDE)], NUMBERS),
     Case("RepeatInterleaveIntWithDim", lambda a: a.repeat_interleave(2, dim=0), [whole(2, 3, 4)], FLOATS, label="first"),

@@ -222,7 +222,7 @@ def test_failing_kernel_in_a_replay(stream: c_void_p) -> None:
     make = acl.LIBRARY.aclCreateTensor
     index_tensor = c_void_p(make(shape, c_uint64(1), 9, shape, c_int64(0), 2, shape, c_uint64(1), index))
     size, executor = c_uint64(), c_void_p()
-    arguments = (acl._tensor(table, 2), c_int64(0), index_tensor, acl._tensor(out, 1), byref(size), byref(executor))
+    arguments = (acl.tensor(table, 2), c_int64(0), index_tensor, acl.tensor(out, 1), byref(size), byref(executor))
     acl.ok("aclnnIndexSelectGetWorkspaceSize", *arguments)
     after = acl.malloc(8)
     ctypes.memset(after, 0, 8)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import byref, c_void_p
+from ctypes import byref, c_int32, c_uint32, c_void_p
 
 import acl
 import pytest
@@ -187,6 +187,87 @@ def test_invalid_capture_takes_no_tasks(streams) -> None:
     acl.end(second)
 
 
+@pytest.mark.parametrize("flag", [acl.PROGRESS, acl.TIME_LINE, acl.PROGRESS | acl.TIME_LINE])
+def test_record_of_an_event_that_nobody_can_wait_for_is_left_out(streams, flag: int) -> None:
+    """torch's allocator of pinned memory records such events at any time: they must not come after a join."""
+    origin, side, _ = streams
+    event = acl.create_event(flag)
+    assert acl.begin(origin) == 0
+    fork(origin, side)
+    join(side, origin)
+    assert acl.record(event, side) == 0
+    status = c_int32()
+    assert acl.call("aclrtQueryEventStatus", event, byref(status)) == 0
+    assert acl.wait(origin, event) == acl.FEATURE_NOT_SUPPORT
+    assert reset(event, origin) == acl.FEATURE_NOT_SUPPORT
+    assert acl.destroy(acl.end_ok(origin)) == 0
+    assert acl.record(event, origin) == 0
+    assert acl.wait(side, event) == acl.FEATURE_NOT_SUPPORT
+    acl.synchronize(origin)
+
+
+@pytest.mark.parametrize("flag", [0, acl.EXTERNAL, acl.EXTERNAL | acl.SYNC, 0x80])
+def test_flags_that_an_event_cannot_have(streams, flag: int) -> None:
+    code = acl.call("aclrtCreateEventExWithFlag", byref(c_void_p()), c_uint32(flag))
+    assert code == acl.PARAM_INVALID
+
+
+def reset(event: c_void_p, stream: c_void_p) -> int:
+    return acl.call("aclrtResetEvent", event, stream)
+
+
+def test_reset_is_a_task_of_the_capture(streams) -> None:
+    origin, side, _ = streams
+    event = acl.create_event()
+    assert acl.begin(origin) == 0
+    fork(origin, side)
+    assert acl.record(event, side) == 0
+    assert acl.wait(origin, event) == 0
+    assert reset(event, side) == 0
+    assert ends_unjoined(origin)  # the last task of the side stream is no record
+
+
+def test_reset_on_the_stream_that_waited(streams) -> None:
+    origin, side, _ = streams
+    event = acl.create_event()
+    assert acl.begin(origin) == 0
+    fork(origin, side)
+    assert acl.record(event, side) == 0
+    assert acl.wait(origin, event) == 0
+    assert reset(event, origin) == 0
+    model = acl.end_ok(origin)
+    assert acl.execute(model, origin) == 0
+    acl.synchronize(origin)
+    assert acl.destroy(model) == 0
+
+
+def test_reset_outside_of_the_capture_breaks_it(streams) -> None:
+    origin, outside, _ = streams
+    event = acl.create_event()
+    assert acl.begin(origin) == 0
+    assert acl.record(event, origin) == 0
+    assert reset(event, outside) == acl.INTERNAL_ERROR
+    assert acl.end(origin)[0] == acl.CAPTURE_INVALIDATED
+
+
+def test_reset_in_another_capture_breaks_both(streams) -> None:
+    first, second, _ = streams
+    event = acl.create_event()
+    assert acl.begin(first) == 0
+    assert acl.begin(second) == 0
+    assert acl.record(event, first) == 0
+    assert reset(event, second) == acl.CAPTURE_CONFLICT
+    assert acl.end(first)[0] == acl.CAPTURE_INVALIDATED
+    assert acl.end(second)[0] == acl.CAPTURE_INVALIDATED
+
+
+def test_reset_of_an_event_from_outside_in_a_capture(streams) -> None:
+    origin, _, _ = streams
+    assert acl.begin(origin) == 0
+    assert reset(acl.create_event(), origin) == acl.FEATURE_NOT_SUPPORT
+    assert acl.destroy(acl.end_ok(origin)) == 0
+
+
 @pytest.mark.parametrize("null", [True, False])
 def test_default_stream_and_a_captured_event(streams, null: bool) -> None:
     origin, _, _ = streams
@@ -197,6 +278,7 @@ def test_default_stream_and_a_captured_event(streams, null: bool) -> None:
     assert acl.record(event, origin) == 0
     assert acl.wait(stream, event) == acl.STREAM_CAPTURE_IMPLICIT
     assert acl.record(event, stream) == acl.STREAM_CAPTURE_IMPLICIT
+    assert reset(event, stream) == acl.STREAM_CAPTURE_IMPLICIT
     assert acl.destroy(acl.end_ok(origin)) == 0
 
 

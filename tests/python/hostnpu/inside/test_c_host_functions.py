@@ -188,6 +188,12 @@ def test_callback_without_subscription(stream: c_void_p) -> None:
     assert acl.launch_callback(stream, lambda: None) == acl.STREAM_NO_CB_REG
 
 
+def test_callback_without_subscription_leaves_the_capture_valid(stream: c_void_p) -> None:
+    assert acl.begin(stream) == 0
+    assert acl.launch_callback(stream, lambda: None) == acl.STREAM_NO_CB_REG
+    assert acl.destroy(acl.end_ok(stream)) == 0
+
+
 def test_callback_runs_on_the_subscribed_thread(stream: c_void_p) -> None:
     threads: list[int] = []
     with reporting(stream) as thread:

@@ -255,6 +255,15 @@ def test_child_is_captured_once_and_not_destroyed_alone(stream: c_void_p) -> Non
     assert acl.execute(c_void_p(models[0]), stream) == acl.PARAM_INVALID
 
 
+def test_a_model_without_tasks_cannot_run(stream: c_void_p) -> None:
+    other = acl.create_stream()
+    with acl.open_capture(stream):
+        code, models = Condition(stream).add()
+        assert code == 0
+        assert acl.execute(c_void_p(models[0]), other) == acl.MODEL_EXECUTE
+        capture_child(models[0], acl.malloc(8), 1)
+
+
 def test_conditional_tasks_that_are_not_played(stream: c_void_p) -> None:
     with acl.open_capture(stream):
         code, _ = Condition(stream).add(1, WHILE)

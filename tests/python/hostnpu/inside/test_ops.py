@@ -15,18 +15,19 @@ from op_cases import CASES
 from test_ops_c_interface import CALLED_DIRECTLY
 from test_ops_random import DRAWS
 
+REFUSALS = (RuntimeError, IndexError, ValueError, AssertionError)  # torch.nn.functional asserts some of its rules
+
 
 def tensors_of(result) -> list[torch.Tensor]:
     return [result] if isinstance(result, torch.Tensor) else list(itertools.chain(*map(tensors_of, result)))
 
 
-def inputs_of(case: Case, dtype: torch.dtype, layout: str, empty: bool = False):
+def inputs_of(case: Case, dtype: torch.dtype, layout: str, shapes: list[tuple[int, ...]] | None = None):
     """The inputs on the CPU and the same on the NPU in the layout; None where an input cannot lie so."""
     generator = torch.Generator().manual_seed(zlib.crc32(case.name.encode()))
     on_cpu, on_npu = [], []
     for position, spec in enumerate(case.inputs):
-        shape = (0, *spec.shape[1:]) if empty else spec.shape
-        values = spec.make(generator, dtype, shape)
+        values = spec.make(generator, dtype, shapes[position] if shapes else spec.shape)
         written = case.inplace and position == 0
         moved = in_layout(values, "contiguous" if layout == "expanded" and written else layout, "npu")
         if moved is None:
@@ -47,14 +48,14 @@ def compare(case: Case, on_npu, on_cpu) -> None:
         torch.testing.assert_close(one, other, equal_nan=True, **(case.tolerance or {}))
 
 
-def check(case: Case, dtype: torch.dtype, layout: str, empty: bool = False) -> None:
-    inputs = inputs_of(case, dtype, layout, empty)
+def check(case: Case, dtype: torch.dtype, layout: str) -> None:
+    inputs = inputs_of(case, dtype, layout)
     if inputs is None:
         return
     on_cpu, on_npu = inputs
     before = {operator: calls(operator) for operator in case.operators.split()}
     result = case.call(*on_npu)
-    if layout == "contiguous" and not empty:  # for others torch_npu may choose another operator
+    if layout == "contiguous":  # for others torch_npu may choose another operator
         for operator, count in before.items():
             assert calls(operator) > count, f"{case.name}: aclnn{operator} did not run"
     expected = (case.reference or case.call)(*on_cpu)
@@ -69,8 +70,38 @@ def case_id(value) -> str:
 def test_eager(case: Case, dtype: torch.dtype) -> None:
     for layout in LAYOUTS if case.layouts else ("contiguous",):
         check(case, dtype, layout)
-    if case.empty:
-        check(case, dtype, "contiguous", empty=True)
+
+
+def empty_shapes(case: Case) -> list[list[tuple[int, ...]]]:
+    """Ways to make inputs empty: the first dimension of all, the first or the last one of the first input alone."""
+    shapes = [spec.shape for spec in case.inputs]
+    if not shapes[0]:
+        return []
+    first = [(0, *shape[1:]) if shape else shape for shape in shapes]
+    return [first, [first[0], *shapes[1:]], [(*shapes[0][:-1], 0), *shapes[1:]]]
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.zero_size], ids=case_id)
+def test_zero_size(case: Case) -> None:
+    """Where the CPU has a result, the NPU has the same; what the CPU refuses, the NPU refuses or answers with nothing."""
+    for shapes in empty_shapes(case):
+        on_cpu, on_npu = inputs_of(case, case.dtypes[0], "contiguous", shapes)
+        try:
+            expected = (case.reference or case.call)(*on_cpu)
+        except REFUSALS:
+            expected = None
+        try:
+            result = case.call(*on_npu)
+            torch.npu.synchronize()
+        except REFUSALS:
+            assert expected is None, f"shapes {shapes}: the NPU refuses what the CPU computes"
+            continue
+        if expected is not None:
+            compare(case, result, expected)
+        else:
+            assert all(one.numel() == 0 for one in tensors_of(result)), (
+                f"shapes {shapes}: the CPU refuses, the NPU gives {result}"
+            )
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.graph], ids=case_id)

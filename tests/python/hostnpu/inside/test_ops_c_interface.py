@@ -12,7 +12,7 @@ import torch
 import torch_npu  # noqa: F401
 from op_calls import LIBRARY, calls, operator_types
 
-SIGNATURES = Path(__file__).parents[1] / "aclnn_signatures.tsv"
+SIGNATURES = Path(__file__).parents[4] / "hostnpu" / "opapi" / "aclnn_signatures.tsv"
 ACL_TYPES = {torch.float32: 0, torch.float16: 1, torch.int64: 9, torch.bool: 12, torch.float8_e4m3fn: 36}
 # Called here because torch_npu reaches them only in special modes.
 CALLED_DIRECTLY = {"GeluBackwardV2", "LogSigmoid"}

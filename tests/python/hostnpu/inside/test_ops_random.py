@@ -119,6 +119,35 @@ def test_a_replay_draws_anew(name: str) -> None:
             assert not torch.equal(values, later)
 
 
+FILLS: dict[str, tuple[Callable[[torch.Tensor], object], float, float]] = {
+    "normal": (lambda x: x.normal_(2, 3), 2, 3),
+    "uniform": (lambda x: x.uniform_(-1, 3), 1, 4 / 12**0.5),
+    "random": (lambda x: x.random_(0, 10), 4.5, 8.25**0.5),
+    "bernoulli": (lambda x: x.bernoulli_(0.3), 0.3, 0.21**0.5),
+    "exponential": (lambda x: torch_npu.npu_sim_exponential_(x, 0.5), 2, 2),
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_fills_what_lies_apart_and_nothing_else(name: str) -> None:
+    fill, mean, deviation = FILLS[name]
+    whole = torch.full((2 * COUNT, 3), -77.0, device=DEVICE)
+    fill(whole[::2, 1])
+    filled, values = whole.cpu(), whole[::2, 1].cpu()
+    assert values.mean().item() == pytest.approx(mean, abs=5 * deviation / COUNT**0.5 + 1e-3)
+    assert values.std().item() == pytest.approx(deviation, rel=0.05)
+    filled[::2, 1] = -77
+    assert torch.equal(filled, torch.full_like(filled, -77))
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_fills_nothing(name: str) -> None:
+    nothing = torch.empty(0, 3, device=DEVICE)
+    FILLS[name][0](nothing)
+    torch.npu.synchronize()
+    assert nothing.shape == (0, 3)
+
+
 def test_sampling_without_replacement_takes_each_once() -> None:
     drawn = torch.multinomial(torch.ones(1000, device=DEVICE), 1000).cpu()
     assert sorted(drawn.tolist()) == list(range(1000))

@@ -165,12 +165,13 @@ def test_a_dumper_used_under_a_fake_mode_first(make_config: MakeConfig, read_dum
     assert read_dump(0)["data"]["Module.1.ReLU.forward.0"]["output"][0]["Min"] == 0.0
 
 
-def test_an_exported_program_holds_no_operators_of_ours(make_config: MakeConfig) -> None:
+@pytest.mark.parametrize(("level", "strict"), [("L0", False), ("mix", False), ("mix", True)])
+def test_an_exported_program_holds_no_operators_of_ours(make_config: MakeConfig, level: str, strict: bool) -> None:
     model = mlp().eval()
     x = torch.ones(2, 8)
-    with AclGraphDumper(make_config()) as dumper, torch.no_grad():
+    with AclGraphDumper(make_config(level=level)) as dumper, torch.no_grad():
         dumper.start(model)
-        program = torch.export.export(model, (x,)).run_decompositions()
+        program = torch.export.export(model, (x,), strict=strict).run_decompositions()
         assert "msprobe" not in str(program.graph)
         assert torch.equal(program.module()(x), model(x))
 

@@ -53,7 +53,8 @@ def test_opcheck_stat(handle: int, device: torch.device, name: str) -> None:
 
 def test_opcheck_commit(handle: int, device: torch.device) -> None:
     token = torch.zeros(1, dtype=torch.uint8, device=device)
-    torch.library.opcheck(torch.ops.msprobe.commit_.default, (token, handle))
+    for operator in (torch.ops.msprobe.commit_, torch.ops.msprobe.commit_part_):
+        torch.library.opcheck(operator.default, (token, handle))
 
 
 @pytest.mark.parametrize("name", list(samples(torch.device("cpu"))))
