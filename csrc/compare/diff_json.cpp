@@ -238,9 +238,9 @@ std::string analysis_json(const Comparison& comparison, std::optional<std::uint3
     name = model.text(op.name);
     out += '{';
     member(out, "op_name", name);
-    out += ", \"data_info\": {\"input\": {";
+    out += R"(, "data_info": {"input": {)";
     append_rows(out, comparison, op, false);
-    out += "}, \"output\": {";
+    out += R"(}, "output": {)";
     append_rows(out, comparison, op, true);
     out += "}}, ";
     const std::string_view stack = comparison.stack == nullptr ? std::string_view{} : comparison.stack->find(name);

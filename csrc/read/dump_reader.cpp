@@ -198,23 +198,22 @@ void finish(DumpModel& model, const DumpHandler& handler, const std::string& nam
 // looking out for such numbers takes time and dumps hardly ever have one.
 template <class Parse>
 DumpModel read_with(const std::string& name, std::uint64_t size, const Parse& parse) {
-  const auto attempt = [&](LargeNumbers large) -> std::optional<DumpModel> {
-    DumpModel model;
+  DumpModel model;
+  const auto attempt = [&](LargeNumbers large) {
+    model = {};
     model.path = name;
     DumpHandler handler(model, size);
     const std::optional<std::uint64_t> bytes = parse(handler, large);
-    if (!bytes) {
-      return std::nullopt;
+    if (bytes) {
+      model.bytes = *bytes;
+      finish(model, handler, name);
     }
-    model.bytes = *bytes;
-    finish(model, handler, name);
-    return model;
+    return bytes.has_value();
   };
-  std::optional<DumpModel> model = attempt(LargeNumbers::kStop);
-  if (!model) {
-    model = attempt(LargeNumbers::kAsInfinity);
+  if (!attempt(LargeNumbers::kStop)) {
+    attempt(LargeNumbers::kAsInfinity);
   }
-  return std::move(model).value();
+  return model;
 }
 
 }  // namespace
