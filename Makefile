@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project; each sets up what it needs. `make help` lists them.
-.PHONY: help demo test bench fuzz lint format map clean
+.PHONY: help demo test test-aarch64 bench fuzz lint format map clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -E '^[a-z0-9-]+:.*## ' Makefile | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 demo: ## run the quick start (on the NPU, or on hostnpu where there is none) and show its dumps
 	@tools/demo.sh
 
 test: ## run every test
 	@tools/test.sh
+
+test-aarch64: ## run the core's C++ tests as on an Arm host, under emulation
+	@tools/test_aarch64.sh
 
 bench: ## run the benchmarks
 	@tools/bench.sh

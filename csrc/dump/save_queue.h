@@ -119,7 +119,7 @@ class SaveQueue {
   std::uint64_t pushed_ = 0;                       // jobs ever
   std::set<std::uint64_t> unfinished_;             // their numbers
   int copying_ = 0;                                // large jobs acquired and not yet pushed
-  Clock::time_point last_copy_{};                  // when one of them ended
+  Clock::time_point last_copy_;                    // when one of them ended
   int waiting_ = 0;                                // threads that wait for writers: in acquire() or flush()
   bool stopping_ = false;
   std::string error_;       // the first since throw_error()
