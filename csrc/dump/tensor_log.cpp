@@ -100,7 +100,9 @@ bool TensorLog::records_replay(std::uint64_t forward, std::uint64_t replay) {
   const std::lock_guard lock(mutex_);
   Execution& newest = executions_.at(forward);
   if (!newest.any || newest.replay != replay) {
-    newest = {replay, session_->lanes.recording(), true, newest.graph, newest.targets};
+    newest.replay = replay;
+    newest.recording = session_->lanes.recording();
+    newest.any = true;
     session_->graphs.replayed(newest.graph);
   }
   return newest.recording;

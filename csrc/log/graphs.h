@@ -39,9 +39,7 @@ class Graphs {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(id);
     known->second.ended = true;
-    if (known->second.entry.replays == 0) {
-      entries_.erase(known);
-    }
+    forget_if_over(known);
   }
 
   // How many there have been.
@@ -67,9 +65,7 @@ class Graphs {
         continue;
       }
       known->second.entry.replays -= entry.replays;
-      if (known->second.ended && known->second.entry.replays == 0) {
-        entries_.erase(known);
-      }
+      forget_if_over(known);
     }
   }
 
@@ -78,6 +74,13 @@ class Graphs {
     Entry entry;
     bool ended = false;
   };
+
+  // With mutex_ held.
+  void forget_if_over(std::map<GraphId, Known>::iterator known) {
+    if (known->second.ended && known->second.entry.replays == 0) {
+      entries_.erase(known);
+    }
+  }
 
   mutable std::mutex mutex_;
   std::map<GraphId, Known> entries_;

@@ -35,25 +35,20 @@ void stat(const at::Tensor& x, const at::Tensor& /*token*/, std::int64_t handle,
   dumper->stat(x, dumper->session().tags.intern(tag));
 }
 
-void commit(const at::Tensor& token, std::int64_t handle) {
+// Nothing in a trace with fake tensors, nor once the dumper is closed.
+void call_dumper(const at::Tensor& token, std::int64_t handle, void (Dumper::*member)()) {
   if (token.is_meta()) {
     return;
   }
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   if (const auto dumper = find_dumper(handle)) {
-    dumper->commit();
+    (*dumper.*member)();
   }
 }
 
-void commit_part(const at::Tensor& token, std::int64_t handle) {
-  if (token.is_meta()) {
-    return;
-  }
-  const at::AutoDispatchBelowADInplaceOrView below_autograd;
-  if (const auto dumper = find_dumper(handle)) {
-    dumper->commit_part();
-  }
-}
+void commit(const at::Tensor& token, std::int64_t handle) { call_dumper(token, handle, &Dumper::commit); }
+
+void commit_part(const at::Tensor& token, std::int64_t handle) { call_dumper(token, handle, &Dumper::commit_part); }
 
 void save(const at::Tensor& x, const at::Tensor& /*token*/, std::string_view base) {
   if (x.is_meta()) {

@@ -284,53 +284,23 @@ HOSTNPU_OPERATOR(FusedInferAttentionScoreV3,
 }
 HOSTNPU_MAX_WORKSPACE(FusedInferAttentionScoreV3);
 
+// The third version with two arguments more, which must not be given, and a mode that belongs to one of them.
 HOSTNPU_OPERATOR(FusedInferAttentionScoreV4,
                  (In query, Tensors key, Tensors value, OptionalIn pse, OptionalIn mask, Ints lengths, Ints key_lengths,
                   OptionalIn deq_scale1, OptionalIn quant_scale1, OptionalIn deq_scale2, OptionalIn quant_scale2,
                   OptionalIn quant_offset2, OptionalIn antiquant_scale, OptionalIn antiquant_offset, OptionalIn blocks,
                   OptionalIn query_padding, OptionalIn key_padding, OptionalIn key_scale, OptionalIn key_offset,
                   OptionalIn value_scale, OptionalIn value_offset, OptionalIn key_prefix, OptionalIn value_prefix,
-                  Ints /*prefix_length*/, OptionalIn query_rope, OptionalIn key_rope, OptionalIn rope_scale,
-                  OptionalIn query_scale, OptionalIn sink, int64_t heads, double scale, int64_t before, int64_t after,
-                  Text layout, int64_t key_heads, int64_t sparse_mode, int64_t /*inner_precise*/, int64_t /*block_size*/,
-                  int64_t /*antiquant_mode*/, bool wants_lse, int64_t /*key_mode*/, int64_t /*value_mode*/,
-                  int64_t /*query_mode*/, Out out, OptionalOut lse)) {
-  refuse({{"deqScale1", deq_scale1},
-          {"quantScale1", quant_scale1},
-          {"deqScale2", deq_scale2},
-          {"quantScale2", quant_scale2},
-          {"quantOffset2", quant_offset2},
-          {"antiquantScale", antiquant_scale},
-          {"antiquantOffset", antiquant_offset},
-          {"queryPaddingSize", query_padding},
-          {"kvPaddingSize", key_padding},
-          {"keyAntiquantScale", key_scale},
-          {"keyAntiquantOffset", key_offset},
-          {"valueAntiquantScale", value_scale},
-          {"valueAntiquantOffset", value_offset},
-          {"keySharedPrefix", key_prefix},
-          {"valueSharedPrefix", value_prefix},
-          {"keyRopeAntiquantScale", rope_scale},
-          {"dequantScaleQuery", query_scale},
-          {"learnableSink", sink}});
-  attend_all({query,
-              key,
-              value,
-              pse,
-              mask,
-              lengths,
-              key_lengths,
-              blocks,
-              query_rope,
-              key_rope,
-              heads,
-              scale,
-              {sparse_mode, before, after},
-              layout,
-              key_heads,
-              wants_lse,
-              out,
-              lse});
+                  Ints prefix_length, OptionalIn query_rope, OptionalIn key_rope, OptionalIn rope_scale, OptionalIn query_scale,
+                  OptionalIn sink, int64_t heads, double scale, int64_t before, int64_t after, Text layout, int64_t key_heads,
+                  int64_t sparse_mode, int64_t inner_precise, int64_t block_size, int64_t antiquant_mode, bool wants_lse,
+                  int64_t key_mode, int64_t value_mode, int64_t /*query_mode*/, Out out, OptionalOut lse)) {
+  refuse({{"dequantScaleQuery", query_scale}, {"learnableSink", sink}});
+  compute_FusedInferAttentionScoreV3(
+      query, key, value, pse, mask, lengths, key_lengths, deq_scale1, quant_scale1, deq_scale2, quant_scale2, quant_offset2,
+      antiquant_scale, antiquant_offset, blocks, query_padding, key_padding, key_scale, key_offset, value_scale, value_offset,
+      key_prefix, value_prefix, prefix_length, query_rope, key_rope, rope_scale, heads, scale, before, after, layout, key_heads,
+      sparse_mode, inner_precise, block_size, antiquant_mode, wants_lse, key_mode, value_mode, out, lse);
 }
 HOSTNPU_MAX_WORKSPACE(FusedInferAttentionScoreV4);
 
