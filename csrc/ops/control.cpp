@@ -116,9 +116,12 @@ MSPROBE_API std::int64_t msprobe_dumper_site(std::int64_t handle, const char* na
   return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->session().account.add(name, filtered, parent); });
 }
 
-// How many captured forwards there have been.
+// How many captured forwards there have been. 0 once the dumper is closed, which another thread may do while a forward asks.
 MSPROBE_API std::int64_t msprobe_dumper_graphs(std::int64_t handle) {
-  return guarded<std::int64_t>(-1, [&] { return static_cast<std::int64_t>(open_dumper(handle)->session().graphs.count()); });
+  return guarded<std::int64_t>(-1, [&] {
+    const auto dumper = msprobe::ops::find_dumper(handle);
+    return dumper == nullptr ? 0 : static_cast<std::int64_t>(dumper->session().graphs.count());
+  });
 }
 
 // The module's forward was called.

@@ -202,7 +202,7 @@ def add_site(handle: int, name: str, *, filtered: bool, parent: int) -> int:
 
 
 def captured_forwards(handle: int) -> int:
-    """How many forwards were captured in graphs."""
+    """How many forwards were captured in graphs; 0 once the dumper is closed."""
     count: int = _OPS.msprobe_dumper_graphs(handle)
     if count < 0:
         _raise_last_error()

@@ -235,6 +235,29 @@ def test_a_step_while_another_thread_is_in_a_forward(
     assert found == (["Module.__root__.Waits.forward.0"] if level == "L0" else ["Aten.add.0.forward", "Aten.mul.0.forward"])
 
 
+@pytest.mark.parametrize("level", ["L0", "L1", "mix"])
+@pytest.mark.parametrize("task", ["statistics", "tensor"])
+def test_another_thread_closes_while_a_forward_runs(make_config: MakeConfig, device: torch.device, level: str, task: str) -> None:
+    dumper = AclGraphDumper(make_config(level=level, task=task))
+
+    class Closes(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = self.inner(x)
+            thread = threading.Thread(target=dumper.close)
+            thread.start()
+            thread.join()
+            return self.inner(y)
+
+    model = Closes()
+    model.inner = mlp()
+    model.to(device)
+    x = torch.ones(2, 8, device=device)
+    expected = model.inner(model.inner(x))
+    dumper.start(model)
+    assert torch.equal(model(x), expected)
+    assert "forward" not in model.__dict__
+
+
 def test_start_step_and_close_from_many_threads(make_config: MakeConfig, device: torch.device) -> None:
     models = [mlp().to(device) for _ in range(4)]
     failures: list[BaseException] = []
