@@ -43,8 +43,9 @@ how rows find each other:
 
 what is written:
   -o, --output_path DIR      where the files go; made if it is not there (default ./output)
-  --format LIST              of csv, xlsx, parquet and jsonl (default csv)
+  --format LIST              of csv, xlsx, parquet, jsonl and html (default csv)
   --xlsx                     the same as --format xlsx
+  --html                     one page for a browser beside the tables, with all ranks and steps
   -da, --diff_analyze        where it starts as JSON too
   --hints                    name weaker signs of a divergence as well
   --quiet                    print no summary
