@@ -33,8 +33,8 @@ struct PairRequest {
   const read::YamlMap* data_map = nullptr;
   const read::YamlMap* cell_map = nullptr;
   std::vector<WholeWriter*> whole;  // files over all pairs
-  std::string stem;       // of file names, folder included, without extension
-  std::string timestamp;  // for -da
+  std::string stem;                 // of file names, folder included, without extension
+  std::string timestamp;            // for -da
   int threads = 1;
   Tracker* tracker = nullptr;
 };

@@ -21,9 +21,6 @@
 namespace msprobe::report {
 namespace {
 
-// Rows that passed give way to others where not all have a place.
-constexpr std::size_t kPassedRows = kPageRows / 10 * 8;
-
 class Rows : public compare::EncodedBlock {
  public:
   explicit Rows(PageRows rows) : rows(std::move(rows)) {}
@@ -65,7 +62,7 @@ class TableOfPage : public compare::TableWriter {
     all_ += rows.size();
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const bool passed = rows.result(row) == compare::Result::kPass;
-      if (rows_.size() < (passed ? kPassedRows : kPageRows)) {
+      if (rows_.size() < (passed ? kPassedPageRows : kPageRows)) {
         rows_.add_row(rows, row);
       }
     }
@@ -169,7 +166,8 @@ class Page : public compare::WholeWriter {
     json.raw(verdict);
     json.key("dtypes");
     if (pair.divergence) {
-      json.texts({std::string(dtype_name(pair.divergence->target_type)), std::string(dtype_name(pair.divergence->golden_type))});
+      json.texts(
+          {std::string(dtype_name(pair.divergence->target_type)), std::string(dtype_name(pair.divergence->golden_type))});
     } else {
       json.texts({});
     }

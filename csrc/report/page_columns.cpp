@@ -17,20 +17,20 @@ namespace {
 using compare::ColumnId;
 
 // 2^53: the largest integer up to which a double holds each one.
-constexpr std::int64_t kExactInteger = std::int64_t{1} << 53U;
+constexpr double kExactInteger = 0x1p53;
 
 // In the order of ColumnId.
 constexpr std::array<std::string_view, static_cast<std::size_t>(ColumnId::kOverTolerance) + 1> kKeys = {
-    "target_name", "golden_name", "target_dtype",    "golden_dtype",       "target_shape",      "golden_shape",
-    "target_grad", "golden_grad", "max_diff",        "min_diff",           "mean_diff",         "norm_diff",
-    "max_error",   "min_error",   "mean_error",      "norm_error",         "cosine",            "euclidean",
-    "max_abs",     "max_rel",     "one_thousandth",  "five_thousandths",   "target_max",        "target_min",
-    "target_mean", "target_norm", "golden_max",      "golden_min",         "golden_mean",       "golden_norm",
-    "target_md5",  "golden_md5",  "grad_consistent", "result",             "message",           "stack",
-    "data_name",   "worst_index", "worst_target",    "worst_golden",       "worst_ulp",         "over_tolerance"};
+    "target_name", "golden_name", "target_dtype",    "golden_dtype",     "target_shape", "golden_shape",
+    "target_grad", "golden_grad", "max_diff",        "min_diff",         "mean_diff",    "norm_diff",
+    "max_error",   "min_error",   "mean_error",      "norm_error",       "cosine",       "euclidean",
+    "max_abs",     "max_rel",     "one_thousandth",  "five_thousandths", "target_max",   "target_min",
+    "target_mean", "target_norm", "golden_max",      "golden_min",       "golden_mean",  "golden_norm",
+    "target_md5",  "golden_md5",  "grad_consistent", "result",           "message",      "stack",
+    "data_name",   "worst_index", "worst_target",    "worst_golden",     "worst_ulp",    "over_tolerance"};
 
-constexpr std::array<ColumnId, 8> kDerived = {ColumnId::kMaxDiff,     ColumnId::kMinDiff,     ColumnId::kMeanDiff,
-                                              ColumnId::kNormDiff,    ColumnId::kMaxRelative, ColumnId::kMinRelative,
+constexpr std::array<ColumnId, 8> kDerived = {ColumnId::kMaxDiff,      ColumnId::kMinDiff,     ColumnId::kMeanDiff,
+                                              ColumnId::kNormDiff,     ColumnId::kMaxRelative, ColumnId::kMinRelative,
                                               ColumnId::kMeanRelative, ColumnId::kNormRelative};
 constexpr std::array<ColumnId, 4> kTargetNumbers = {ColumnId::kTargetMax, ColumnId::kTargetMin, ColumnId::kTargetMean,
                                                     ColumnId::kTargetNorm};
@@ -38,16 +38,6 @@ constexpr std::array<ColumnId, 4> kGoldenNumbers = {ColumnId::kGoldenMax, Column
                                                     ColumnId::kGoldenNorm};
 
 bool is_derived(PageKind kind) { return kind == PageKind::kDifference || kind == PageKind::kRelative; }
-
-void fill_number(PageRows& rows, std::size_t column, const compare::Cell& cell) {
-  if (cell.kind == compare::CellKind::kText) {
-    rows.word(column, cell.text);
-  } else if (cell.kind == compare::CellKind::kInteger && (cell.integer > kExactInteger || cell.integer < -kExactInteger)) {
-    rows.number(column, cell.real, cell.text);
-  } else {
-    rows.number(column, cell.kind == compare::CellKind::kInteger ? static_cast<double>(cell.integer) : cell.real);
-  }
-}
 
 }  // namespace
 
@@ -93,7 +83,8 @@ PageRows page_rows(const std::vector<PageColumn>& columns, const compare::RowBlo
         if (derived) {
           rows.derived(column, cell);
         } else if (columns[column].kind == PageKind::kNumber) {
-          fill_number(rows, column, cell);
+          fill_page_number(rows, column, cell.kind != compare::CellKind::kText,
+                           cell.kind == compare::CellKind::kInteger ? static_cast<double>(cell.integer) : cell.real, cell.text);
         } else {
           rows.text(column, cell.text);
         }
@@ -104,6 +95,16 @@ PageRows page_rows(const std::vector<PageColumn>& columns, const compare::RowBlo
     rows.end_row(block.result(row), row);
   }
   return rows;
+}
+
+void fill_page_number(PageRows& rows, std::size_t column, bool is_number, double value, std::string_view text) {
+  if (!is_number) {
+    rows.word(column, text);
+  } else if (std::isfinite(value) && std::abs(value) > kExactInteger && text.find_first_of(".e") == std::string_view::npos) {
+    rows.number(column, value, text);
+  } else {
+    rows.number(column, value);
+  }
 }
 
 std::string special_text(const read::Counts* counts) {

@@ -38,7 +38,7 @@ void append_table_size(JsonText& json, std::size_t rows, std::uint64_t of_all) {
 }
 
 std::string time_of_file(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 ? local_time(status.st_mtime) : std::string{};
 }
 

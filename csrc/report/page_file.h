@@ -12,6 +12,8 @@ namespace msprobe::report {
 
 // Rows that one page carries, all of its tables together. A browser holds some 200 bytes a row.
 inline constexpr std::size_t kPageRows = 1'000'000;
+// Of these, rows that passed: they give way to others where not all have a place.
+inline constexpr std::size_t kPassedPageRows = kPageRows / 10 * 8;
 
 // The template, made by `npm run build` in web/.
 std::string_view page_template();
@@ -20,9 +22,9 @@ std::string_view page_template();
 class PageFile {
  public:
   explicit PageFile(const std::string& path);
-  void write_description(std::string json);         // first, once
-  void write_table(std::string_view packed);        // PageRows::packed(), in the order of the description's tables
-  std::string finish();                             // as compare::TableWriter's
+  void write_description(std::string json);   // first, once
+  void write_table(std::string_view packed);  // PageRows::packed(), in the order of the description's tables
+  std::string finish();                       // as compare::TableWriter's
 
  private:
   AtomicFile file_;

@@ -14,6 +14,17 @@ const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"];
 const MARK_COLOURS = { notFinite: "#d55e00", unmatched: "#808080" };
 const LEAST_ROWS = 10; // that a zoom leaves
 
+/** At most a dozen lines. */
+export function powersOfTen(low: number, high: number): number[] {
+  const [first, last] = [Math.round(Math.log10(low)), Math.round(Math.log10(high))];
+  const step = Math.max(1, Math.ceil((last - first) / 10));
+  const powers: number[] = [];
+  for (let power = first; power <= last; power += step) {
+    powers.push(10 ** power);
+  }
+  return powers;
+}
+
 export class ChartView {
   readonly root: HTMLElement;
   private readonly place = element("div", { class: "plot" });
@@ -146,7 +157,7 @@ export class ChartView {
         scales: { x: { time: false, range: () => [this.from, Math.max(this.from + 1, this.until)] }, y: { distr: 3, range: () => this.heights() } },
         axes: [
           { ...axis, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? grouped(value) : "")) },
-          { ...axis, size: 70, values: (_, splits) => splits.map((value) => (Math.log10(value) % 1 === 0 ? value.toExponential(0) : "")) },
+          { ...axis, size: 70, splits: () => powersOfTen(...this.heights()), filter: (_, splits) => splits, values: (_, splits) => splits.map((value) => value.toExponential(0)) },
         ],
         series: [
           { label: "row" },
@@ -154,9 +165,11 @@ export class ChartView {
             label: each.label,
             stroke: COLOURS[i] ?? ink,
             paths: () => null,
-            points: { show: true, size: 5, fill: COLOURS[i] ?? ink },
+            // Of points at one place all can be seen.
+            points: { show: true, size: Math.max(3, 9 - 2 * i), fill: COLOURS[i] ?? ink },
           })),
         ],
+        legend: { live: false },
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
         hooks: {
           setSelect: [(u) => {

@@ -80,7 +80,7 @@ export function detailView(table: Table, row: number | null, close: () => void):
     return made;
   }
   const name = nameOf(table, row);
-  const all = lines(table, row);
+  const all = lines(table, row).filter((line) => line.target !== "" || line.golden !== "");
   const hasGolden = table.byKey.has("golden_name");
   const differs = all.some((line) => line.difference !== undefined && line.difference !== "");
   const head = ["", hasGolden ? text("target") : text("one_dump"), ...(hasGolden ? [text("golden")] : []), ...(differs ? [text("difference"), text("relative")] : [])];

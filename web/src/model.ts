@@ -27,7 +27,7 @@ interface Verdict {
 
 /** A sign that `msprobe view` found in one dump. */
 export interface Sign {
-  kind: "not_finite" | "dead" | "constant" | "saturated" | "limit";
+  kind: "not_finite" | "dead" | "mostly_zero" | "constant" | "saturated" | "limit";
   name: string;
   place: number;
   from_inputs: boolean; // an input of the same call has the sign already

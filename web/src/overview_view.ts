@@ -98,7 +98,10 @@ function growth(pairs: Pair[], steps: number[]): HTMLElement {
         width: place.clientWidth,
         height: GROWTH_HEIGHT,
         scales: { x: { time: false }, y: { distr: 3 } },
-        axes: [{ ...axis, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : "")) }, { ...axis, size: 70, values: (_, splits) => splits.map((value) => (Math.log10(value) % 1 === 0 ? value.toExponential(0) : "")) }],
+        axes: [
+          { ...axis, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : "")) },
+          { ...axis, size: 70, values: (_, splits) => splits.map((value) => (Number.isInteger(Math.log10(value)) ? value.toExponential(0) : "")) },
+        ],
         series: [{ label: text("step") }, { label: text("relative"), stroke: "#d55e00", width: 2, points: { show: true, size: 6 } }],
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },

@@ -61,7 +61,7 @@ export class TableView {
   show(rows: Uint32Array, columns: Column[]): void {
     this.rows = rows as Uint32Array<ArrayBuffer>;
     this.columns = columns;
-    const widths = columns.map((column) => WIDTHS[column.key] ?? (column.numeric ? 120 : 140));
+    const widths = columns.map((column) => WIDTHS[column.key] ?? (column.numeric ? 150 : 140));
     this.scroller.style.setProperty("--columns", widths.map((width) => `${width}px`).join(" "));
     this.scroller.style.setProperty("--width", `${widths.reduce((sum, width) => sum + width, 0)}px`);
     this.scroller.setAttribute("aria-rowcount", String(rows.length + 1));

@@ -90,16 +90,15 @@ const ENGLISH = {
   stack: "Called from",
   acl_save: "To save this tensor, paste into the forward of {0}, x being the tensor:",
   copy: "Copy",
-  same_everywhere: "nothing was found",
   sign_not_finite: "NaN or Inf first appears in {0}",
   sign_not_finite_own: "NaN or Inf first appears in {0}, whose inputs were finite",
   sign_none: "All numbers are finite.",
   signs_dead: "{0} outputs are all zero",
+  signs_mostly_zero: "{0} outputs are zero to 99 % or more",
   signs_constant: "{0} outputs have the same value everywhere",
   signs_saturated: "{0} outputs are saturated: nearly every element has the largest magnitude",
   signs_limit: "{0} outputs reach the largest number of their type",
   signs_not_finite: "{0} tensors have NaN or Inf",
-  first_at: "first: {0}",
 } as const;
 
 export type Key = keyof typeof ENGLISH;
@@ -193,16 +192,15 @@ const CHINESE: Record<Key, string> = {
   stack: "调用处",
   acl_save: "要保存这个张量，请把下面这行加到 {0} 的 forward 中，x 为该张量：",
   copy: "复制",
-  same_everywhere: "没有发现异常",
   sign_not_finite: "NaN 或 Inf 最早出现在 {0}",
   sign_not_finite_own: "NaN 或 Inf 最早出现在 {0}，其输入均为有限值",
   sign_none: "所有数值均为有限值。",
   signs_dead: "{0} 个输出全为零",
+  signs_mostly_zero: "{0} 个输出 99 % 以上为零",
   signs_constant: "{0} 个输出处处相同",
   signs_saturated: "{0} 个输出已饱和：几乎所有元素都取最大幅值",
   signs_limit: "{0} 个输出达到其类型的最大值",
   signs_not_finite: "{0} 个张量含有 NaN 或 Inf",
-  first_at: "最早：{0}",
 };
 
 export type Language = "en" | "zh";

@@ -83,6 +83,7 @@ function headline(description: Description): HTMLElement {
 const SIGN_TEXTS: Record<Sign["kind"], Key> = {
   not_finite: "signs_not_finite",
   dead: "signs_dead",
+  mostly_zero: "signs_mostly_zero",
   constant: "signs_constant",
   saturated: "signs_saturated",
   limit: "signs_limit",
@@ -95,7 +96,7 @@ function signs(table: TableInfo, select: (place: number) => void): HTMLElement {
     ? text(notFinite.from_inputs ? "sign_not_finite" : "sign_not_finite_own", notFinite.name)
     : text("sign_none");
   const list = element("ul", { class: "signs" });
-  for (const kind of ["not_finite", "dead", "constant", "saturated", "limit"] as const) {
+  for (const kind of ["not_finite", "dead", "mostly_zero", "constant", "saturated", "limit"] as const) {
     const count = table.sign_counts?.[kind] ?? 0;
     const first = all.filter((sign) => sign.kind === kind).slice(0, 5);
     if (count === 0) {
@@ -203,6 +204,6 @@ export function verdictView(description: Description, store: Store, select: (pla
     counts(pair && description.summary.pairs.length > 1 ? pair.counts : description.summary.counts, store),
     pair ? dumps(pair, table) : null,
     ...(pair ? notes(description, pair, table) : []),
-    element("p", { class: "made" }, `${text("page_made")} ${description.made}; ${text("seconds", shortNumber(description.summary.seconds, 3))}`),
+    element("p", { class: "made" }, `${text("page_made")} ${description.made}${view ? "" : `; ${text("seconds", shortNumber(description.summary.seconds, 3))}`}`),
   );
 }
