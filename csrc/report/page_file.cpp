@@ -29,7 +29,7 @@ std::string without_markup(const std::string& json) {
 PageFile::PageFile(const std::string& path) : file_(path) {
   const std::size_t place = page_template().find(kPlace);
   if (place == std::string_view::npos) {
-    fail("the page's template has no place for data (", kPlace, "): build it again with `npm run build` in web/");
+    fail("the page's template has no place for data (", kPlace, "): build it again with `make page`");
   }
   file_.write(page_template().substr(0, place));
   behind_ = place + kPlace.size();

@@ -15,7 +15,7 @@ inline constexpr std::size_t kPageRows = 1'000'000;
 // Of these, rows that passed: they give way to others where not all have a place.
 inline constexpr std::size_t kPassedPageRows = kPageRows / 10 * 8;
 
-// The template, made by `npm run build` in web/.
+// The template, made by `make page` from web/.
 std::string_view page_template();
 
 // One file in the making. Nothing that stands in the data can end the elements that hold it: JSON has no '<' left, tables are base64.

@@ -37,7 +37,7 @@ class Browser:
     def __init__(self) -> None:
         chromium = shutil.which("chromium")
         assert chromium, "chromium is missing: tools/install_debian_packages.sh test"
-        assert PLAYWRIGHT.is_dir(), "playwright-core is missing: npm ci --prefix web"
+        assert PLAYWRIGHT.is_dir(), "playwright-core is missing: tools/page.sh --tools"
         self._process = subprocess.Popen(
             ["node", str(Path(__file__).with_name("browser.mjs")), str(PLAYWRIGHT), chromium],
             stdin=subprocess.PIPE,

@@ -12,11 +12,11 @@ WEB = pages.ROOT / "web"
 
 
 def test_the_template_is_up_to_date(tmp_path):
-    assert (WEB / "node_modules" / "esbuild").is_dir(), "the page's tools are missing: npm ci --prefix web"
+    assert (WEB / "node_modules" / "esbuild").is_dir(), "the page's tools are missing: tools/page.sh --tools"
     made = tmp_path / "page.html"
     subprocess.run(["node", WEB / "build.mjs", made], check=True)
     kept = pages.ROOT / "csrc" / "report" / "page" / "page.html"
-    assert made.read_bytes() == kept.read_bytes(), "the page's sources have changed: npm run build --prefix web"
+    assert made.read_bytes() == kept.read_bytes(), "the page's sources have changed: make page"
 
 
 def test_the_template_does_not_depend_on_where_it_is_made(tmp_path):
