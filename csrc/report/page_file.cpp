@@ -35,7 +35,7 @@ PageFile::PageFile(const std::string& path) : file_(path) {
   behind_ = place + kPlace.size();
 }
 
-void PageFile::write_description(std::string json) {
+void PageFile::write_description(const std::string& json) {
   file_.write(R"(<script type="application/json" id="description">)");
   file_.write(without_markup(json));
   file_.write("</script>\n");

@@ -22,9 +22,9 @@ std::string_view page_template();
 class PageFile {
  public:
   explicit PageFile(const std::string& path);
-  void write_description(std::string json);   // first, once
-  void write_table(std::string_view packed);  // PageRows::packed(), in the order of the description's tables
-  std::string finish();                       // as compare::TableWriter's
+  void write_description(const std::string& json);  // first, once
+  void write_table(std::string_view packed);        // PageRows::packed(), in the order of the description's tables
+  std::string finish();                             // as compare::TableWriter's
 
  private:
   AtomicFile file_;

@@ -248,7 +248,7 @@ std::string title_of(const compare::PairSummary& summary, bool several) {
   if (!several) {
     return {};
   }
-  std::string title = summary.step ? "step " + std::to_string(*summary.step) : "";
+  const std::string title = summary.step ? "step " + std::to_string(*summary.step) : "";
   return title + (title.empty() || summary.label.empty() ? "" : " ") + summary.label;
 }
 
