@@ -67,6 +67,7 @@ FOLDERS = {
     "tests/cpp/stats": "Tests of csrc/stats",
     "tests/python": "Tests of everything else",
     "tests/python/compare": "Tests of the comparison, through the program and msprobe.compare",
+    "tests/python/compare/inside": "Tests that run on hostnpu, started by the tests above",
     "tests/python/hostnpu": "Tests of hostnpu",
     "tests/python/hostnpu/inside": "Tests that run on hostnpu, started by the tests above",
     "tests/python/page": "Tests of the HTML pages, in Chromium",

@@ -38,8 +38,8 @@ def verdict(program: str, target: Path, golden: Path, folder: Path) -> dict[str,
     folder.mkdir()
     command = [program, "compare", "-tp", str(target), "-gp", str(golden), "-o", str(folder), "-da", "--quiet"]
     subprocess.run(command, check=True)
-    analyses = list(folder.glob("diff_analyze_*.json"))
-    return divergence(analyses[0]) if analyses else None
+    (analysis,) = folder.glob("diff_analyze_*.json")
+    return divergence(analysis)
 
 
 def leaf_calls(path: Path) -> list[tuple[str, int]]:

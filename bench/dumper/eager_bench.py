@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On the CPU: what a hook costs in eager mode, an operator against the five ATen passes it replaces, and step() on 10,000 records."""
+"""On the CPU: an operator against the ATen passes it replaces, a hook in eager mode, start() on 20,000 modules, step() on 10,000
+records."""
 
 from __future__ import annotations
 
 import json
 import math
+import statistics
 import tempfile
+import time
 from pathlib import Path
 
 import torch
-from timing import interleaved, show
+from timing import against, interleaved, show
 
 from msprobe.lib import aclgraph_dump_ext
 from msprobe.pytorch import AclGraphDumper, ops
 
+# How many times longer the passes must take at least.
+BARS = {
+    (torch.float32, 10_000_000): 3.0,
+    (torch.bfloat16, 10_000_000): 8.0,
+    (torch.float32, 1_000): 2.5,
+    (torch.bfloat16, 1_000): 2.5,
+}
 TAG = "m|Module.x.X|args|#0|^$"
 
 
@@ -52,9 +62,10 @@ def operator(folder: Path) -> None:
                 rounds=21 if count > 1_000_000 else 501,
             )
             aclgraph_dump_ext.close(handle)
-            ours = times["stat_"]
-            lines[f"{dtype} {count}"] = (
-                f"{ours * 1e6:10.1f} us  {ours / times['sum']:5.2f} x sum()  passes {times['passes'] / ours:5.2f} x ours"
+            ours, bar = times["stat_"], BARS.get((dtype, count))
+            longer = times["passes"] / ours
+            lines[f"{dtype} {count}"] = f"{ours * 1e6:10.1f} us  {ours / times['sum']:5.2f} x sum()  passes " + (
+                f"{longer:.2f} x ours" if bar is None else against(longer, " x ours", at_least=bar)
             )
     show(f"one operator, {torch.get_num_threads()} threads", lines)
 
@@ -77,8 +88,24 @@ def hook(folder: Path) -> None:
     each = (times["hooked"] - times["bare"] - times["operators"]) / tensors
     show(
         "hooks in eager mode, 16 elements",
-        {"python cost a tensor": f"{each * 1e6:.2f} us", "operator": f"{times['operators'] / tensors * 1e6:.2f} us"},
+        {
+            "python cost a tensor": against(each * 1e6, " us", at_most=12),
+            "operator": f"{times['operators'] / tensors * 1e6:.2f} us",
+        },
     )
+
+
+def start(folder: Path) -> None:
+    modules = 20_000
+    model = torch.nn.Sequential(*(torch.nn.Linear(1, 1) for _ in range(modules - 1)))
+    (folder / "config.json").write_text(json.dumps({"dump_path": str(folder / "dumps")}))
+    seconds = []
+    for _ in range(3):
+        with AclGraphDumper(folder / "config.json") as dumper:
+            begin = time.perf_counter()
+            dumper.start(model)
+            seconds.append(time.perf_counter() - begin)
+    show(f"start() on {modules} modules", {"start": against(statistics.median(seconds), " s", at_most=1)})
 
 
 def step(folder: Path) -> None:
@@ -106,13 +133,14 @@ def step(folder: Path) -> None:
 
     times = interleaved({"write": fill_and_write, "discard": fill_and_discard}, rounds=21)
     aclgraph_dump_ext.close(handle)
-    show("step() on 10,000 records", {"write": f"{(times['write'] - times['discard']) * 1e3:.1f} ms"})
+    show("step() on 10,000 records", {"write": against((times["write"] - times["discard"]) * 1e3, " ms", at_most=20)})
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name, torch.no_grad():
         operator(Path(name))
         hook(Path(name))
+        start(Path(name))
         step(Path(name))
 
 

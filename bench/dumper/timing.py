@@ -21,6 +21,13 @@ def interleaved(contenders: Mapping[str, Callable[[], object]], rounds: int) -> 
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def against(value: float, unit: str, *, at_most: float | None = None, at_least: float | None = None) -> str:
+    """A measured number, its bar, and whether it holds."""
+    held = (at_most is None or value <= at_most) and (at_least is None or value >= at_least)
+    bar = f"at most {at_most:g}" if at_most is not None else f"at least {at_least:g}"
+    return f"{value:.2f}{unit} ({bar}: {'holds' if held else 'DOES NOT HOLD'})"
+
+
 def show(title: str, lines: Mapping[str, str]) -> None:
     print(title)
     width = max(map(len, lines))

@@ -177,8 +177,10 @@ Cell ComparedBlock::cell(std::size_t row_number, std::size_t column, Scratch& sc
     case ColumnId::kOneThousandth:
     case ColumnId::kFiveThousandths:
       return of_metric(metrics(row), static_cast<Metric>(offset(id, ColumnId::kCosine)), scratch);
-    case ColumnId::kGradConsistent:
-      return text_cell(!matched ? kNotAvailable : (left->requires_grad == right->requires_grad ? "True" : "False"));
+    case ColumnId::kGradConsistent: {  // of the two cells' texts, where a side has no row too
+      const auto grad = [](const Leaf* leaf) { return leaf == nullptr ? read::RequiresGrad::kAbsent : leaf->requires_grad; };
+      return text_cell(grad(left) == grad(right) ? "True" : "False");
+    }
     case ColumnId::kResult:
       return text_cell(result_name(row.result));
     case ColumnId::kMessage: {

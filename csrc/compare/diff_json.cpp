@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compare/divergence_text.h"
+#include "compare/divergence_words.h"
 #include "compare/measures.h"
 #include "dump/json.h"
 
@@ -171,56 +172,97 @@ std::string DiffJson::finish() {
   return file_.commit_new();
 }
 
-std::string analysis_json(const Comparison& comparison, std::uint32_t target_op, const divergence::Verdict* verdict) {
+namespace {
+
+void append_numbers(std::string& out, const Comparison& comparison, const Leaf& leaf, std::string& text) {
   const read::DumpModel& model = *comparison.target;
-  const read::Op& op = model.ops[target_op];
-  std::string out = "{";
-  member(out, "op_name", model.text(op.name));
-  out += ", \"data_info\": {";
-  for (const bool outputs : {false, true}) {
-    out += outputs ? ", \"output\": {" : "\"input\": {";
-    bool first = true;
-    for (const Leaf& leaf : model.leaves_of(op)) {
-      if ((leaf.section == read::Section::kOutput) != outputs) {
-        continue;
-      }
-      out += first ? "" : ", ";
-      first = false;
-      std::string text;
-      model.append_row_name(text, leaf);
-      key(out, text);
-      out += '{';
-      if (comparison.table.mode == Mode::kMd5) {
-        member(out, "NPU MD5", checksum_text(model, leaf, text));
-        out += ", ";
-      } else {
-        for (std::size_t statistic = 0; statistic < read::kStatistics; ++statistic) {
-          const read::Number number = model.number(leaf, statistic);
-          key(out, kNumberKeys[statistic]);
-          if (number.kind == read::NumberKind::kReal && std::isfinite(number.real)) {
-            dump::append_json_number(out, number.real);
-          } else if (number.kind == read::NumberKind::kInteger) {
-            dump::append_json_number(out, number.integer);
-          } else {
-            text.clear();
-            append_statistic(text, number);
-            dump::append_json_string(out, text);
-          }
-          out += ", ";
-        }
-      }
-      member(out, "NPU P2POp peer", or_not_available(model, model.extra(leaf).p2p_peer));
-      out += '}';
+  if (comparison.table.mode == Mode::kMd5) {
+    member(out, "NPU MD5", checksum_text(model, leaf, text));
+    out += ", ";
+    return;
+  }
+  for (std::size_t statistic = 0; statistic < read::kStatistics; ++statistic) {
+    const read::Number number = model.number(leaf, statistic);
+    key(out, kNumberKeys[statistic]);
+    if (number.kind == read::NumberKind::kReal && std::isfinite(number.real)) {
+      dump::append_json_number(out, number.real);
+    } else if (number.kind == read::NumberKind::kInteger) {
+      dump::append_json_number(out, number.integer);
+    } else {
+      text.clear();
+      append_statistic(text, number);
+      dump::append_json_string(out, text);
     }
+    out += ", ";
+  }
+}
+
+void append_rows(std::string& out, const Comparison& comparison, const read::Op& op, bool outputs) {
+  const read::DumpModel& model = *comparison.target;
+  const char* separator = "";
+  for (const Leaf& leaf : model.leaves_of(op)) {
+    if ((leaf.section == read::Section::kOutput) != outputs) {
+      continue;
+    }
+    out += separator;
+    separator = ", ";
+    std::string text;
+    model.append_row_name(text, leaf);
+    key(out, text);
+    out += '{';
+    append_numbers(out, comparison, leaf, text);
+    member(out, "NPU P2POp peer", or_not_available(model, model.extra(leaf).p2p_peer));
     out += '}';
   }
-  out += "}, ";
-  const std::string_view stack = comparison.stack == nullptr ? std::string_view{} : comparison.stack->find(model.text(op.name));
-  member(out, "stack_info", stack.empty() ? "N/A" : stack);
+}
+
+void append_verdict(std::string& out, std::string_view result, std::string_view sentence) {
+  out += ", \"divergence\": {";
+  member(out, divergence::word::kResult, result);
+  out += ", ";
+  member(out, divergence::word::kSentence, sentence);
+  out += '}';
+}
+
+constexpr std::string_view kNoOpHead = R"({"op_name": null, "data_info": {"input": {}, "output": {}}, "stack_info": "N/A")";
+
+}  // namespace
+
+std::string analysis_json(const Comparison& comparison, std::optional<std::uint32_t> target_op,
+                          const divergence::Verdict* verdict) {
+  const read::DumpModel& model = *comparison.target;
+  std::string out;
+  std::string_view name;
+  if (target_op) {
+    const read::Op& op = model.ops[*target_op];
+    name = model.text(op.name);
+    out += '{';
+    member(out, "op_name", name);
+    out += R"(, "data_info": {"input": {)";
+    append_rows(out, comparison, op, false);
+    out += R"(}, "output": {)";
+    append_rows(out, comparison, op, true);
+    out += "}}, ";
+    const std::string_view stack = comparison.stack == nullptr ? std::string_view{} : comparison.stack->find(name);
+    member(out, "stack_info", stack.empty() ? "N/A" : stack);
+  } else {
+    out += kNoOpHead;
+  }
   if (verdict != nullptr) {
     out += ", \"divergence\": ";
     divergence::append_json(out, *verdict);
+  } else {
+    append_verdict(out, divergence::word::kNotJudged,
+                   target_op ? "The first call with an output whose checksum differs is " + std::string(name) +
+                                   ". Checksums do not tell noise from a fault."
+                             : "No checksum of an output differs.");
   }
+  return out + "}";
+}
+
+std::string analysis_json(std::string_view why_not) {
+  std::string out(kNoOpHead);
+  append_verdict(out, divergence::word::kNotJudged, why_not);
   return out + "}";
 }
 

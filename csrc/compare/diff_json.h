@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/atomic_file.h"
 #include "compare/block.h"
@@ -28,7 +29,12 @@ class DiffJson {
   bool empty_ = true;
 };
 
-// A JSON object: the op, its numbers, its stack, and the verdict if there is one.
-std::string analysis_json(const Comparison& comparison, std::uint32_t target_op, const divergence::Verdict* verdict);
+// A JSON object: the op where it starts, its numbers, its stack, and the verdict. Without an op (nothing was found) op_name is null and
+// there are no numbers. Without a verdict (checksums) a sentence stands in its place.
+std::string analysis_json(const Comparison& comparison, std::optional<std::uint32_t> target_op,
+                          const divergence::Verdict* verdict);
+
+// The same of dumps that were not compared.
+std::string analysis_json(std::string_view why_not);
 
 }  // namespace msprobe::compare

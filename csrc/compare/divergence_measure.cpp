@@ -51,7 +51,7 @@ bool same_integer_number(Statistic statistic, double target, double golden) {
   if (statistic == Statistic::kMax || statistic == Statistic::kMin || !(is_float32(target) || is_float32(golden))) {
     return false;
   }
-  return std::abs(target - golden) <= 0x1p-21 * std::max(std::abs(target), std::abs(golden));
+  return std::abs(target - golden) <= kFloat32Sums * std::max(std::abs(target), std::abs(golden));
 }
 
 void measure_integers(Place& place, const Leaf& target, const Leaf& golden) {
@@ -147,20 +147,24 @@ void measure_floats(Place& place, const Leaf& target, const Leaf& golden, double
   if (peak > 0 && norm > 0) {
     sample = std::min(sample, kPeakFactor * norm / peak);
   }
-  const auto part = [&](Statistic statistic, double scale, double factor) {
+  const auto part = [&](Statistic statistic, double scale, double factor, double rounding) {
     if (!both_know(target, golden, statistic) || !(scale > 0)) {
       return;
     }
-    const double distance = std::abs(number(target, statistic) - number(golden, statistic)) / scale * factor;
+    double difference = std::abs(number(target, statistic) - number(golden, statistic));
+    if (is_float32(number(target, statistic)) || is_float32(number(golden, statistic))) {
+      difference -= std::min(difference, rounding * scale);
+    }
+    const double distance = difference / scale * factor;
     if (place.statistic == Statistic::kNone || distance > static_cast<double>(place.distance)) {
       place.distance = static_cast<float>(std::min(distance, 1e30));
       place.statistic = statistic;
     }
   };
-  part(Statistic::kNorm, norm, sample / kNormDivisor);
-  part(Statistic::kMean, rms, sample / kMeanDivisor);
-  part(Statistic::kMax, peak, 1);
-  part(Statistic::kMin, peak, 1);
+  part(Statistic::kNorm, norm, sample / kNormDivisor, kFloat32Sums);
+  part(Statistic::kMean, rms, sample / kMeanDivisor, kFloat32Sums);
+  part(Statistic::kMax, peak, 1, 0);
+  part(Statistic::kMin, peak, 1, 0);
   if (place.statistic != Statistic::kNone) {
     place.finding = Finding::kDistance;
   }

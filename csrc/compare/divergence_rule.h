@@ -39,6 +39,9 @@ inline constexpr double kMeanDivisor = 4;
 inline constexpr double kLargestSample = 64;
 inline constexpr double kPeakFactor = 4;
 
+// Means and norms that are float32 were summed in float32, as devices do: a relative difference up to this says nothing.
+inline constexpr double kFloat32Sums = 0x1p-20;
+
 // Values of an additive mask: the lowest number of a type, which float16 cannot hold.
 inline constexpr double kMaskWide = -1e30;
 inline constexpr double kMaskNarrow = -6e4;

@@ -18,7 +18,8 @@ inline constexpr std::array<std::string_view, 8> kFindings{"skipped",         "d
                                                            "not finite",      "golden is all zero"};
 
 // Keys of a verdict.
-inline constexpr std::string_view kResult = "result";  // found or not
+inline constexpr std::string_view kResult = "result";         // a grade, or:
+inline constexpr std::string_view kNotJudged = "not judged";  // checksums, or dumps that were not compared
 inline constexpr std::string_view kSentence = "sentence";
 inline constexpr std::string_view kRiders = "riders";
 inline constexpr std::string_view kText = "text";

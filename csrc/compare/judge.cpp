@@ -311,8 +311,9 @@ class OpJudge {
     const bool is_tensor = left.kind == LeafKind::kTensor && right.kind == LeafKind::kTensor;
     const bool empty = is_tensor && element_count(target_, left) == 0 && element_count(golden_, right) == 0;
     const bool judged = scope == Scope::kAll || (scope == Scope::kOutputs && is_output(left));
-    if (judged && is_tensor && left_name == 0 && right_name == 0) {
-      row.rules |= bit(Rule::kTensorNotSaved);
+    if (left_name == 0 && right_name == 0) {
+      // Of parameters dumps of tensors hold statistics alone.
+      row.rules |= judged && is_tensor && left.section != Section::kParameters ? bit(Rule::kTensorNotSaved) : 0;
     } else if (judged && is_tensor && !empty && !metrics.reason.empty()) {
       row.rules |= bit(Rule::kTensorFailed);
     }

@@ -22,8 +22,6 @@ using read::Leaf;
 
 constexpr std::size_t kRange = 1U << 14U;  // rows that a thread takes at a time
 constexpr std::size_t kNamesInWarning = 5;
-// Rows of one name are joined each with each. A dump that names all its rows alike would fill any disk, so partners have a limit.
-constexpr std::size_t kMostPartners = 16;
 
 using AppendKey = std::function<void(std::string&, const Leaf&)>;
 
@@ -43,7 +41,11 @@ class KeyTable {
     });
     mask_ = std::bit_ceil(count * 2 + 1) - 1;
     slots_.assign(mask_ + 1, {});
-    std::unordered_map<std::uint32_t, std::uint32_t> last_of;  // of each chain, by its first
+    struct Chain {
+      std::uint32_t last = kNoLeaf;
+      std::size_t length = 1;
+    };
+    std::unordered_map<std::uint32_t, Chain> chains;  // by their first
     for (std::size_t leaf = 0; leaf < count; ++leaf) {
       const auto number = static_cast<std::uint32_t>(leaf);
       std::size_t slot = hashes[leaf] & mask_;
@@ -55,9 +57,12 @@ class KeyTable {
         continue;
       }
       next_.resize(count, kNoLeaf);
-      const auto [last, is_new] = last_of.try_emplace(slots_[slot].leaf, slots_[slot].leaf);
-      next_[last->second] = number;
-      last->second = number;
+      Chain& chain = chains.try_emplace(slots_[slot].leaf, Chain{slots_[slot].leaf}).first->second;
+      next_[chain.last] = number;
+      chain.last = number;
+      if (++chain.length > kMostPartners) {
+        crowded_.emplace_back(number, slots_[slot].leaf);
+      }
     }
   }
 
@@ -83,6 +88,9 @@ class KeyTable {
     }
   }
 
+  // Rows that find() leaves out, each with the first of its name.
+  [[nodiscard]] const std::vector<std::pair<std::uint32_t, std::uint32_t>>& crowded() const { return crowded_; }
+
  private:
   struct Slot {
     std::uint32_t leaf = kNoLeaf;
@@ -93,6 +101,7 @@ class KeyTable {
   AppendKey append_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> next_;  // row of the same hash; empty if no two have one
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> crowded_;
   std::size_t mask_ = 0;
 };
 
@@ -178,6 +187,7 @@ class Matcher {
       table.find(key, other, found);
       return MatchState::kMatched;
     });
+    crowded_ = table.crowded();
   }
 
   void by_data_map() {
@@ -204,6 +214,7 @@ class Matcher {
       table.find(key, other, found);
       return MatchState::kMatched;
     });
+    crowded_ = table.crowded();
     warn_of_unused(table, printed);
   }
 
@@ -288,9 +299,24 @@ class Matcher {
       }
     }
     std::stable_sort(alone.begin(), alone.end(), [](const auto& a, const auto& b) { return natural_less(a.first, b.first); });
+    std::unordered_set<std::uint32_t> crowded;
+    for (const auto& [leaf, first] : crowded_) {
+      if (used[first] || refused_by[first] != kNoLeaf) {
+        crowded.insert(leaf);
+      }
+    }
     for (const auto& [name, leaf] : alone) {
-      const bool refused = refused_by[leaf] != kNoLeaf;
-      matching_.rows.push_back({refused_by[leaf], leaf, refused ? MatchState::kOtherDtype : MatchState::kNoName, false});
+      const MatchState state = refused_by[leaf] != kNoLeaf ? MatchState::kOtherDtype
+                               : crowded.contains(leaf)    ? MatchState::kCrowded
+                                                           : MatchState::kNoName;
+      matching_.rows.push_back({refused_by[leaf], leaf, state, false});
+    }
+    if (!crowded.empty()) {
+      std::string first;
+      golden_.append_row_name(first, golden_.leaves[*std::min_element(crowded.begin(), crowded.end())]);
+      matching_.warnings.push_back(std::to_string(crowded.size()) + " rows of golden are left without a partner, since " +
+                                   std::to_string(kMostPartners) + " before them have the same name, as '" + first +
+                                   "': names come from data_name where there is one");
     }
   }
 
@@ -335,6 +361,7 @@ class Matcher {
   const DumpModel& golden_;
   const MatchOptions& options_;
   Matching matching_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> crowded_;  // rows of golden, each with the first of its name
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Which row of target belongs to which row of golden.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 namespace msprobe::compare {
 
 inline constexpr std::uint32_t kNoLeaf = ~0U;
+// Rows of one name are joined each with each. A dump that names all its rows alike would fill any disk, so partners have a limit.
+inline constexpr std::size_t kMostPartners = 16;
 
 enum class MatchState : std::uint8_t {
   kMatched,
@@ -20,6 +23,7 @@ enum class MatchState : std::uint8_t {
   kMapped,      // matched by a map of the user's
   kNoName,      // unmatched: the other side has no such name
   kOtherDtype,  // unmatched: the row of that name holds another kind of thing; its number stands beside it
+  kCrowded,     // unmatched, of golden: kMostPartners rows before it have its name
 };
 
 // One row of the table. Leaves by number; of an unmatched row that of the other side is kNoLeaf, or, with kOtherDtype, the one that

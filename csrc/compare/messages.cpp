@@ -89,6 +89,9 @@ class Teller {
 
   std::string unmatched() const {
     const bool of_target = row_.pair.of_target;
+    if (row_.pair.state == MatchState::kCrowded) {
+      return "No NPU data matched: " + std::to_string(kMostPartners) + " rows of Bench before it have its name.";
+    }
     if (row_.pair.state != MatchState::kOtherDtype) {
       return of_target ? "No bench data matched: Bench has no row of this name."
                        : "No NPU data matched: NPU has no row of this name.";

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -25,7 +26,6 @@ constexpr std::size_t kBlockRows = 4096;
 constexpr std::size_t kTensorBlockRows = 8;  // each may take long
 constexpr double kReadingShare = 0.5;        // of the time a pair takes
 constexpr std::string_view kTensorFolder = "dump_tensor_data";
-constexpr std::uint32_t kNoOp = ~0U;
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -258,7 +258,7 @@ class PairRun {
       ++summary.counts[static_cast<std::size_t>(row.result)];
       keep_worst(outcome_.worst, comparison_, block, i, first_row + i);
       const bool of_target = row.pair.of_target;
-      if (options_.diff_analyze && first_differing_ == kNoOp && of_target && differs(comparison_, row)) {
+      if (options_.diff_analyze && !first_differing_ && of_target && differs(comparison_, row)) {
         first_differing_ = comparison_.target_leaf(row.pair).op;
       }
       if (!is_matched(row.pair)) {
@@ -292,16 +292,14 @@ class PairRun {
       return;
     }
     const divergence::Verdict* const verdict = outcome_.summary.divergence ? &*outcome_.summary.divergence : nullptr;
-    std::uint32_t op = first_differing_;
+    std::optional<std::uint32_t> op = first_differing_;
     if (verdict != nullptr && verdict->first() != nullptr) {
       const std::string& name = verdict->first()->call;
       const auto found = std::find_if(target_.ops.begin(), target_.ops.end(),
                                       [&](const read::Op& other) { return target_.text(other.name) == name; });
       op = found == target_.ops.end() ? op : static_cast<std::uint32_t>(found - target_.ops.begin());
     }
-    if (op != kNoOp) {
-      outcome_.analysis = analysis_json(comparison_, op, verdict);
-    }
+    outcome_.analysis = analysis_json(comparison_, op, verdict);
   }
 
   const PairRequest& request_;
@@ -317,7 +315,7 @@ class PairRun {
   std::vector<divergence::LeafPair> pairs_;
   std::vector<ColumnId> columns_;
   Comparison comparison_;
-  std::uint32_t first_differing_ = kNoOp;
+  std::optional<std::uint32_t> first_differing_;  // op of target
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ struct PairRequest {
 struct PairOutcome {
   PairSummary summary;
   std::vector<WorstRow> worst;
-  std::string analysis;  // JSON of the place where it starts, for diff_analyze; empty if nothing differs
+  std::string analysis;  // JSON of the place where it starts, for diff_analyze; empty if the dumps were not compared
 };
 
 // Throws Error for input that cannot be compared, FileError for what cannot be written.

@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "compare/diff_json.h"
 #include "compare/divergence_text.h"
 #include "compare/pair_run.h"
 #include "compare/worst_rows.h"
@@ -222,17 +223,15 @@ class Run {
   }
 
   void write_analysis() {
-    std::string text;
+    std::string text = "{";
     for (std::size_t index = 0; index < analyses_.size(); ++index) {
-      if (analyses_[index].empty()) {
-        continue;
-      }
-      text += text.empty() ? "{\n " : ",\n ";
-      dump::append_json_string(text, analysis_key(summary_.pairs[index]));
-      text += ": [" + analyses_[index] + "]";
-    }
-    if (text.empty()) {
-      return;  // nothing differs
+      const PairSummary& pair = summary_.pairs[index];
+      text += index == 0 ? "\n " : ",\n ";
+      dump::append_json_string(text, analysis_key(pair));
+      text += ": [";
+      text += analyses_[index].empty() ? analysis_json(pair.error.empty() ? joined(pair.warnings, "; ") : pair.error)
+                                       : analyses_[index];
+      text += "]";
     }
     for (const RankOrder& order : summary_.ranks) {
       text += ",\n ";

@@ -3,11 +3,15 @@
 #include "device/cpu_log.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/resolve_neg.h>
 #include <ATen/ops/zeros.h>
 
 #include <array>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "device/tensor_facts.h"
 #include "stats/partial.h"
@@ -15,6 +19,21 @@
 
 namespace msprobe::device {
 namespace {
+
+// Calls `work` with each number below `count`, on torch's threads. (at::parallel_for is code in a header: in a library that is not built
+// with torch's OpenMP it makes no threads, and one that is would bring a second OpenMP. Torch's iterators have theirs inside.)
+void for_each_number(std::int64_t count, c10::function_ref<void(std::int64_t number)> work) {
+  std::vector<std::uint8_t> marks(static_cast<std::size_t>(count));  // their addresses are the numbers
+  const auto* first = reinterpret_cast<const char*>(marks.data());
+  at::Tensor numbers = at::from_blob(marks.data(), {count}, at::kByte);
+  at::TensorIterator::nullary_op(numbers).for_each(
+      [&](char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) {
+        for (std::int64_t i = 0; i < inner * outer; ++i) {
+          work(data[0] + i % inner * strides[0] + i / inner * strides[1] - first);
+        }
+      },
+      1);
+}
 
 // Below this many blocks one thread is faster than waking others.
 constexpr std::int64_t kMinParallelBlocks = 8;
@@ -25,11 +44,8 @@ stats::Stats compute(const stats::TensorView& view) {
     return stats::compute(view);
   }
   std::vector<stats::Partial> partials(static_cast<std::size_t>(blocks));
-  at::parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t block = begin; block < end; ++block) {
-      stats::accumulate_block(view, block, partials[static_cast<std::size_t>(block)]);
-    }
-  });
+  for_each_number(blocks,
+                  [&](std::int64_t block) { stats::accumulate_block(view, block, partials[static_cast<std::size_t>(block)]); });
   for (std::int64_t block = 1; block < blocks; ++block) {
     stats::merge(partials.front(), partials[static_cast<std::size_t>(block)]);
   }

@@ -3,8 +3,6 @@
 #include "device/npu_log.h"
 
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/Event.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <exception>
@@ -15,6 +13,7 @@
 
 #include "base/error.h"
 #include "device/npu_graph_ends.h"
+#include "device/npu_streams.h"
 #include "device/tensor_facts.h"
 
 namespace msprobe::device::npu {
@@ -22,8 +21,6 @@ namespace {
 
 // A thread that is in no forward (a compiled submodule was called) and so never commits does so after this many eager records.
 constexpr std::size_t kMaxPendingEager = 4096;
-
-c10::Stream torch_stream(c10::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStream(device); }
 
 }  // namespace
 
@@ -113,16 +110,6 @@ void NpuLog::add_pending(Site site) {
   }
   if (full) {
     commit(session_->lanes.fresh_forward());
-  }
-}
-
-// Rows written on other streams of the same graph (or eagerly) are waited for, whether the model has joined them already or not.
-// Inside a capture this is a fork's join: the side stream's last task is again a record that someone waits for.
-void NpuLog::join_streams(const std::vector<c10::Stream>& others, const c10::Stream& current) const {
-  for (const c10::Stream& other : others) {
-    c10::Event event(device_.type());
-    event.record(other);
-    event.block(current);
   }
 }
 

@@ -64,7 +64,6 @@ class NpuLog final : public DeviceLog, public std::enable_shared_from_this<NpuLo
   void give_back(const Payload* payload, aclmdlRI graph) noexcept;
   static std::vector<c10::Stream> side_streams(std::span<const PendingSite> pending, aclmdlRI graph,
                                                const c10::Stream& current);
-  void join_streams(const std::vector<c10::Stream>& others, const c10::Stream& current) const;
   std::vector<Site> take_for_commit(Thread& mine, aclmdlRI graph);
   void drain_transient(std::span<const Site> sites);
   void drain_captured(std::span<const Site> sites);

@@ -26,7 +26,6 @@ namespace {
 
 // The copies of one replay follow each other at shorter distances than this.
 constexpr std::chrono::milliseconds kCopyGap{1};
-constexpr std::chrono::milliseconds kLongestRest{500};  // what waits here is lost to kill -9
 // Smaller tensors are written at one go, and their copies are no reason to stand back. Also the size of a piece of larger ones.
 constexpr std::size_t kLargeBytes = std::size_t{1} << 20U;
 
@@ -252,8 +251,8 @@ void SaveQueue::write_file(const SaveJob& job, Clock::time_point pushed) {
 
 bool SaveQueue::copies_pass(Clock::time_point pushed) const {
   const Clock::time_point now = Clock::now();
-  return copies_first_ && !stopping_ && waiting_ == 0 && used_ <= options_.max_bytes / 2 && now < pushed + kLongestRest &&
-         (copying_ > 0 || now < last_copy_ + kCopyGap);
+  return copies_first_ && !stopping_ && waiting_ == 0 && used_ <= options_.max_bytes / 2 &&
+         now < pushed + options_.longest_rest && (copying_ > 0 || now < last_copy_ + kCopyGap);
 }
 
 void SaveQueue::let_copies_pass(Clock::time_point pushed) {

@@ -49,9 +49,11 @@ struct SaveQueueOptions {
   std::size_t max_bytes = 0;                      // of tensors taken and not yet on disk
   int threads = 2;                                // started at the first job
   std::chrono::milliseconds wait_limit{600'000};  // for room; below the limit after which HCCL gives a silent peer up
-  // Whether threads that write stand back while large tensors are copied from a device, as long as the queue is at most half full and nobody
-  // waits for it, half a second a tensor at most. A replay waits for those copies: where cores are few, the writers would take theirs. Unset: where they are few.
+  // Whether threads that write stand back while large tensors are copied from a device, as long as the queue is at most half full
+  // and nobody waits for it, `longest_rest` a tensor at most. A replay waits for those copies: where cores are few, the writers
+  // would take theirs. Unset: where they are few.
   std::optional<bool> copies_first = std::nullopt;
+  std::chrono::milliseconds longest_rest{500};  // what waits is lost to kill -9
 };
 
 // The bound for acl_save: the environment variable MSPROBE_SAVE_QUEUE_BYTES, else 2 GiB or an eighth of the machine's memory, whichever
@@ -119,7 +121,7 @@ class SaveQueue {
   std::uint64_t pushed_ = 0;                       // jobs ever
   std::set<std::uint64_t> unfinished_;             // their numbers
   int copying_ = 0;                                // large jobs acquired and not yet pushed
-  Clock::time_point last_copy_{};                  // when one of them ended
+  Clock::time_point last_copy_;                    // when one of them ended
   int waiting_ = 0;                                // threads that wait for writers: in acquire() or flush()
   bool stopping_ = false;
   std::string error_;       // the first since throw_error()

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -193,27 +194,42 @@ void finish(DumpModel& model, const DumpHandler& handler, const std::string& nam
   drop_repeated_ops(model);
 }
 
-}  // namespace
-
-DumpModel read_dump(const std::string& path, const ReadProgress& progress) {
+// `parse(handler, large)` returns the bytes it read, or nothing where it stopped at a number beyond float64: then all is read anew, since
+// looking out for such numbers takes time and dumps hardly ever have one.
+template <class Parse>
+DumpModel read_with(const std::string& name, std::uint64_t size, const Parse& parse) {
   DumpModel model;
-  model.path = path;
-  struct stat info{};
-  const bool known = stat(path.c_str(), &info) == 0;
-  DumpHandler handler(model, known ? static_cast<std::uint64_t>(info.st_size) : 0);
-  model.bytes = parse_json_file(path, handler, progress);
-  finish(model, handler, path);
+  const auto attempt = [&](LargeNumbers large) {
+    model = {};
+    model.path = name;
+    DumpHandler handler(model, size);
+    const std::optional<std::uint64_t> bytes = parse(handler, large);
+    if (bytes) {
+      model.bytes = *bytes;
+      finish(model, handler, name);
+    }
+    return bytes.has_value();
+  };
+  if (!attempt(LargeNumbers::kStop)) {
+    attempt(LargeNumbers::kAsInfinity);
+  }
   return model;
 }
 
+}  // namespace
+
+DumpModel read_dump(const std::string& path, const ReadProgress& progress) {
+  struct stat info{};
+  const std::uint64_t size = stat(path.c_str(), &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+  return read_with(path, size, [&](JsonHandler& handler, LargeNumbers large) {
+    return parse_json_file(path, handler, large, large == LargeNumbers::kStop ? progress : ReadProgress{});
+  });
+}
+
 DumpModel parse_dump(std::string_view text, const std::string& name) {
-  DumpModel model;
-  model.path = name;
-  model.bytes = text.size();
-  DumpHandler handler(model, text.size());
-  parse_json_text(text, name, handler);
-  finish(model, handler, name);
-  return model;
+  return read_with(name, text.size(), [&](JsonHandler& handler, LargeNumbers large) {
+    return parse_json_text(text, name, handler, large) ? std::optional<std::uint64_t>(text.size()) : std::nullopt;
+  });
 }
 
 }  // namespace msprobe::read

@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -102,6 +106,111 @@ class Window {
   bool too_long_ = false;
 };
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// As JSON spells numbers.
+bool is_number(std::string_view text) {
+  const auto digits = [&] {
+    std::size_t count = 0;
+    for (; !text.empty() && is_digit(text.front()); text.remove_prefix(1)) {
+      ++count;
+    }
+    return count;
+  };
+  const auto skip = [&](std::string_view characters) {
+    const bool found = !text.empty() && characters.find(text.front()) != std::string_view::npos;
+    text.remove_prefix(found ? 1 : 0);
+    return found;
+  };
+  skip("-");
+  const bool zero = text.starts_with('0');
+  if (const std::size_t whole = digits(); whole == 0 || (zero && whole > 1)) {
+    return false;
+  }
+  if (skip(".") && digits() == 0) {
+    return false;
+  }
+  if (skip("eE")) {
+    skip("+-");
+    if (digits() == 0) {
+      return false;
+    }
+  }
+  return text.empty();
+}
+
+// The stream in which a number that RapidJSON calls too large stands as the float64 that it is.
+class AnyNumbers {
+ public:
+  using Ch = char;
+
+  explicit AnyNumbers(Window& window) : window_(window) { look_ahead(); }
+
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
+  [[nodiscard]] char Peek() const { return next_ < number_.size() ? number_[next_] : window_.Peek(); }
+  char Take() {
+    if (next_ < number_.size()) {
+      return number_[next_++];
+    }
+    const char c = window_.Take();
+    if (in_text_) {
+      in_text_ = escaped_ || c != '"';
+      escaped_ = !escaped_ && c == '\\';
+    } else {
+      in_text_ = c == '"';
+      escaped_ = false;
+      look_ahead();
+    }
+    return c;
+  }
+  [[nodiscard]] std::size_t Tell() const { return next_ < number_.size() ? start_ + next_ : window_.Tell(); }
+  char* PutBegin() { return nullptr; }
+  void Put(char /*c*/) {}
+  void Flush() {}
+  std::size_t PutEnd(char* /*c*/) { return 0; }
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  void look_ahead() {
+    if (in_text_ || (window_.Peek() != '-' && !is_digit(window_.Peek()))) {
+      return;
+    }
+    start_ = window_.Tell();
+    next_ = 0;
+    number_.clear();
+    while (is_digit(window_.Peek()) || std::string_view("+-.eE").find(window_.Peek()) != std::string_view::npos) {
+      number_ += window_.Take();
+    }
+    double value = 0;
+    const auto read = std::from_chars(number_.data(), number_.data() + number_.size(), value);
+    const bool beyond = read.ec == std::errc::result_out_of_range;
+    const bool judged_by_value =
+        number_.size() < kLongNumber && (value != 0 || number_.find_first_of("eE") == std::string::npos);
+    if ((!beyond && judged_by_value) || !is_number(number_)) {
+      return;
+    }
+    if (beyond) {
+      value = std::strtod(number_.c_str(), nullptr);  // infinite, or next to nothing
+    }
+    if (std::isinf(value)) {
+      number_ = value > 0 ? "Infinity" : "-Infinity";
+    } else {
+      std::array<char, 32> digits{};
+      number_.assign(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+      number_ += number_.find_first_of(".e") == std::string::npos ? ".0" : "";
+    }
+  }
+
+  static constexpr std::size_t kLongNumber = 300;  // RapidJSON counts digits above this, and the exponents of zeros
+
+  Window& window_;
+  std::string number_;  // that comes next, from next_ on
+  std::size_t next_ = 0;
+  std::size_t start_ = 0;
+  bool in_text_ = false;
+  bool escaped_ = false;
+};
+
 // RapidJSON's handler: counts levels, passes events on.
 class Events {
  public:
@@ -159,14 +268,24 @@ std::string place_of(Window&& window, std::size_t offset) {
          std::to_string(offset - std::min(offset, line_start) + 1) + ")";
 }
 
+// False if it stopped at a number that is too large.
 template <class OpenAgain>
-void parse(Window& window, const std::string& name, JsonHandler& handler, OpenAgain open_again) {
+bool parse(Window& window, const std::string& name, JsonHandler& handler, LargeNumbers large, OpenAgain open_again) {
   constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseNanAndInfFlag;
   Events events(handler, window);
   rapidjson::Reader reader;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(window, events);
+  rapidjson::ParseResult result;
+  if (large == LargeNumbers::kStop) {
+    result = reader.Parse<kFlags>(window, events);
+  } else {
+    AnyNumbers numbers(window);
+    result = reader.Parse<kFlags>(numbers, events);
+  }
   if (!result.IsError()) {
-    return;
+    return true;
+  }
+  if (large == LargeNumbers::kStop && result.Code() == rapidjson::kParseErrorNumberTooBig) {
+    return false;
   }
   const std::string place = place_of(open_again(), result.Offset());
   if (result.Code() == rapidjson::kParseErrorTermination) {
@@ -185,15 +304,16 @@ void parse(Window& window, const std::string& name, JsonHandler& handler, OpenAg
 
 }  // namespace
 
-std::uint64_t parse_json_file(const std::string& path, JsonHandler& handler, const ReadProgress& progress) {
+std::optional<std::uint64_t> parse_json_file(const std::string& path, JsonHandler& handler, LargeNumbers large,
+                                             const ReadProgress& progress) {
   Window window(path, progress);
-  parse(window, path, handler, [&] { return Window(path, ReadProgress{}); });
-  return window.size();
+  const bool whole = parse(window, path, handler, large, [&] { return Window(path, ReadProgress{}); });
+  return whole ? std::optional<std::uint64_t>(window.size()) : std::nullopt;
 }
 
-void parse_json_text(std::string_view text, const std::string& name, JsonHandler& handler) {
+bool parse_json_text(std::string_view text, const std::string& name, JsonHandler& handler, LargeNumbers large) {
   Window window(text, name);
-  parse(window, name, handler, [&] { return Window(text, name); });
+  return parse(window, name, handler, large, [&] { return Window(text, name); });
 }
 
 }  // namespace msprobe::read

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,11 +33,15 @@ class JsonHandler {
 // Called from time to time with the bytes that were read since the last call.
 using ReadProgress = std::function<void(std::uint64_t bytes)>;
 
-// Takes a megabyte or two whatever the file's size; values nested deeper than 1,000 and single texts above 64 MiB are errors.
-// Returns the file's size.
-std::uint64_t parse_json_file(const std::string& path, JsonHandler& handler, const ReadProgress& progress = {});
+// Numbers beyond float64. kStop: the parser stops there. kAsInfinity: they come as Infinity or -Infinity, as Python reads them; slower.
+enum class LargeNumbers : std::uint8_t { kStop, kAsInfinity };
 
-// The same for text in memory; `name` is for messages.
-void parse_json_text(std::string_view text, const std::string& name, JsonHandler& handler);
+// Takes a megabyte or two whatever the file's size; values nested deeper than 1,000 and single texts above 64 MiB are errors.
+// Returns the file's size, or nothing if it stopped at a large number.
+std::optional<std::uint64_t> parse_json_file(const std::string& path, JsonHandler& handler, LargeNumbers large,
+                                             const ReadProgress& progress = {});
+
+// The same for text in memory; `name` is for messages. False if it stopped at a large number.
+bool parse_json_text(std::string_view text, const std::string& name, JsonHandler& handler, LargeNumbers large);
 
 }  // namespace msprobe::read

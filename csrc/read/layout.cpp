@@ -68,9 +68,13 @@ class Scan {
     } else {
       folder(path_);
     }
+    if (dumps.empty() && filtered_) {
+      fail("'", path_, "' holds no dump of the ranks and steps that were asked for: choose others, or leave the choice out.");
+    }
     if (dumps.empty()) {
-      fail("'", path_, "' holds no dump", filtered_ ? " of the ranks and steps that were asked for" : "",
-           ": give a dump.json, a folder with one, a folder with rank*, proc* or pid* folders, or one with step* folders.");
+      fail("'", path_,
+           "' holds no dump: give a dump.json, a folder with one, a folder with rank*, proc* or pid* folders, or one with "
+           "step* folders.");
     }
   }
 
@@ -79,31 +83,30 @@ class Scan {
   bool has_steps = false;  // the path holds step folders
 
  private:
+  // Folders of steps and ranks come before a file: only a dump.json beside them is a dump as well, any other JSON is none.
   void folder(const fs::path& path) {
-    if (const std::string file = dump_in(path); !file.empty()) {
-      DumpPlace place{file, std::nullopt, FolderKind::kNone, std::nullopt};
-      name_after(place, fs::absolute(path));
-      dumps.push_back(place);
-      return;
-    }
-    for (const auto& [name, entry] : folders(path)) {
-      if (const Numbered step = numbered(name, "step"); step.matches && step.number) {
-        has_steps = true;
-        if (wanted(step.number, steps_)) {
-          step_folder(entry, step.number);
-        } else {
-          filtered_ = true;
-        }
+    const Folders entries = folders(path);
+    has_steps = std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return step_of(entry.first).has_value(); });
+    for (const auto& [name, entry] : entries) {
+      const std::optional<std::int64_t> step = step_of(name);
+      if (step && wanted(step, steps_)) {
+        step_folder(entry, step);
+      } else {
+        filtered_ = filtered_ || step;
       }
     }
     if (!has_steps) {
-      std::optional<std::int64_t> step;
-      if (const Numbered own = numbered(own_name(path), "step"); own.matches) {
-        step = own.number;
+      step_folder(path, step_of(own_name(path)));
+    } else if (const std::string file = dump_in(path, true); !file.empty()) {
+      if (steps_.empty()) {
+        dumps.push_back({file, std::nullopt, FolderKind::kNone, std::nullopt});
+      } else {
+        filtered_ = true;
       }
-      step_folder(path, step);
     }
   }
+
+  static std::optional<std::int64_t> step_of(std::string_view name) { return numbered(name, "step").number; }
 
   static std::string own_name(const fs::path& path) {
     const fs::path full = fs::absolute(path).lexically_normal();
@@ -120,17 +123,19 @@ class Scan {
   }
 
   void step_folder(const fs::path& path, const std::optional<std::int64_t>& step) {
+    bool has_ranks = false;
     for (const auto& [name, entry] : folders(path)) {
       for (const auto& [prefix, kind] : kKinds) {
         const Numbered found = numbered(name, prefix);
         if (!found.matches) {
           continue;
         }
+        has_ranks = true;
         if (kind == FolderKind::kRank && !wanted(found.number, ranks_)) {
           filtered_ = true;
           continue;
         }
-        const std::string file = dump_in(entry);
+        const std::string file = dump_in(entry, false);
         if (file.empty()) {
           without_dump.push_back({is_target_, entry.string(), "it holds no dump.json"});
         } else {
@@ -138,13 +143,16 @@ class Scan {
         }
       }
     }
-    if (const std::string file = dump_in(path); step && !file.empty()) {
-      dumps.push_back({file, step, FolderKind::kNone, std::nullopt});
+    if (const std::string file = dump_in(path, has_ranks); !file.empty()) {
+      DumpPlace place{file, step, FolderKind::kNone, std::nullopt};
+      name_after(place, path);
+      dumps.push_back(place);
     }
   }
 
-  static std::vector<std::pair<std::string, fs::path>> folders(const fs::path& path) {
-    std::vector<std::pair<std::string, fs::path>> found;
+  using Folders = std::vector<std::pair<std::string, fs::path>>;
+  static Folders folders(const fs::path& path) {
+    Folders found;
     std::error_code error;
     for (fs::directory_iterator entry(path, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
       std::error_code ignored;
@@ -159,11 +167,16 @@ class Scan {
     return found;
   }
 
-  // dump.json, or the only JSON file there is.
-  static std::string dump_in(const fs::path& path) {
+  // dump.json, or the only JSON file there is; "" if there is none.
+  static std::string dump_in(const fs::path& path, bool only_by_name) {
     std::error_code error;
-    if (fs::is_regular_file(path / kDumpName, error)) {
+    const bool is_file = fs::is_regular_file(path / kDumpName, error);
+    // What may not be looked at may be a dump: that it cannot be opened is told with the reason, not passed over.
+    if (is_file || (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)) {
       return (path / kDumpName).string();
+    }
+    if (only_by_name) {
+      return {};
     }
     std::vector<std::string> others;
     for (fs::directory_iterator entry(path, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
@@ -263,7 +276,7 @@ Layout pair_dumps(const std::string& target, const std::string& golden, const Nu
   for (const auto& [step, sides] : all) {
     const std::size_t before = layout.pairs.size();
     pair_step(sides.first, sides.second, layout);
-    paired_steps += layout.pairs.size() > before ? 1 : 0;
+    paired_steps += step != kNoStep && layout.pairs.size() > before ? 1 : 0;
   }
   layout.several_steps = paired_steps > 1;
   if (layout.pairs.empty()) {

@@ -12,6 +12,7 @@ namespace msprobe::read {
 namespace {
 
 constexpr std::string_view kNone = "None";
+constexpr std::string_view kNotAvailable = "N/A";
 constexpr std::string_view kNoShape = "[]";
 constexpr std::array<std::string_view, kStatistics> kStatisticKeys = {field::kMax, field::kMin, field::kMean, field::kNorm};
 
@@ -136,8 +137,8 @@ void OpRows::bare(std::uint32_t node) {
   Leaf& leaf = new_leaf();
   if ((*tree_)[node].kind == JsonKind::kNull) {
     leaf.kind = LeafKind::kNull;
-    leaf.dtype = model_.dtypes.intern(kNone);
-    set_shape(leaf, kNone);
+    leaf.dtype = model_.dtypes.intern(kNotAvailable);
+    set_shape(leaf, kNotAvailable);
   } else {
     leaf.kind = LeafKind::kValue;
     leaf.dtype = model_.dtypes.intern(python_type(*tree_, node));
@@ -207,7 +208,7 @@ void OpRows::leaf(std::uint32_t node) {
       type != 0 && tree[type].kind == JsonKind::kString ? tree.text_of(type) : std::string_view{};
   if (has_dtype || (any_statistic && type_text != field::kTypeSize && type_text != field::kTypeSlice)) {
     leaf.kind = LeafKind::kTensor;
-    leaf.dtype = model_.dtypes.intern(has_dtype ? python_text(dtype) : "N/A");
+    leaf.dtype = model_.dtypes.intern(has_dtype ? python_text(dtype) : kNotAvailable);
     set_shape(leaf, shape == 0 ? kNone : python_text(shape));
     if (shape != 0 && tree[shape].kind != JsonKind::kList && tree[shape].kind != JsonKind::kNull) {
       problem("shape is not a list");
@@ -290,7 +291,7 @@ void OpRows::value_leaf(Leaf& leaf, std::string_view type, std::uint32_t value, 
   } else if (type == field::kTypeTensor && value == 0) {
     // A tensor of which nothing but its being there was recorded.
     leaf.kind = LeafKind::kTensor;
-    leaf.dtype = model_.dtypes.intern("N/A");
+    leaf.dtype = model_.dtypes.intern(kNotAvailable);
     set_shape(leaf, shape == 0 ? kNone : python_text(shape));
     absent_as_null();
   } else {

@@ -122,7 +122,7 @@ std::string_view StackMap::find(std::string_view op) const {
 StackMap read_stack(const std::string& path) {
   StackMap map;
   StackHandler handler(map, path);
-  parse_json_file(path, handler);
+  parse_json_file(path, handler, LargeNumbers::kAsInfinity);
   return map;
 }
 

@@ -72,8 +72,14 @@ class CsvParser {
 
   void end_row() {
     end_cell();
+    if (head_done_ && row_.size() != columns_) {
+      fail("'", path_, "', byte ", row_offset_, ": a row has ", row_.size(), " cells where the head has ", columns_,
+           "; the file is cut off or no CSV");
+    }
     take_(row_);
+    columns_ = row_.size();
     row_.clear();
+    row_offset_ = offset_;
     head_done_ = true;
     state_ = State::kRowStart;
   }
@@ -83,6 +89,8 @@ class CsvParser {
   State state_ = State::kRowStart;
   std::size_t offset_ = 0;
   std::size_t quote_offset_ = 0;
+  std::size_t row_offset_ = 0;
+  std::size_t columns_ = 0;  // of the head
   std::string cell_;
   std::vector<TableCell> row_;
   bool head_done_ = false;

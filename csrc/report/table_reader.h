@@ -23,7 +23,8 @@ TableCell cell_of_text(std::string_view text);
 // The first row is the head; it is given as texts. Rows are as long as the file has them.
 using RowTaker = std::function<void(const std::vector<TableCell>& row)>;
 
-// By RFC 4180: quotes, doubled quotes and line breaks within them. Error, with the byte, for a quote that is not closed.
+// By RFC 4180: quotes, doubled quotes and line breaks within them. Error, with the byte, for a quote that is not closed and for a row
+// with more or fewer cells than the head.
 void read_csv(const std::string& path, const RowTaker& take);
 
 // Sheet after sheet; the heads of the later sheets are left out if they equal the first one's. Error for a damaged file.

@@ -18,9 +18,10 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 
 from msprobe.pytorch import recorder, tags
 
+_WAIT = "_c10d_functional::wait_tensor"
 _PREFIXES = {"aten": "Aten", "npu": "NPU"}
 
-# Results of these are memory that nobody has written yet: their numbers differ from run to run and mean nothing.
+# Memory that nobody has written yet: its numbers differ from run to run and mean nothing.
 _UNINITIALISED = {
     "aten::empty",
     "aten::empty_like",
@@ -29,6 +30,7 @@ _UNINITIALISED = {
     "aten::new_empty",
     "aten::new_empty_strided",
     "aten::resize_",
+    "_c10d_functional::_wrap_tensor_autograd",  # takes a result that its collective is still writing
 }
 
 
@@ -46,6 +48,8 @@ class _Operator:
     collected: bool
     written_only: frozenset[str]  # keyword arguments that only receive results (`out=`)
     returns_tensors: bool
+    async_place: int | None  # of the argument `async_op` of a collective
+    has_result_later: bool  # a functional collective: its result exists after wait_tensor
 
 
 class ApiMode(TorchDispatchMode):
@@ -65,6 +69,7 @@ class ApiMode(TorchDispatchMode):
         self._node = ""  # the name of what it calls
         self._entered = False
         self._told_of_uncompiled = False
+        self._told_of_later = False
         self._declined: set[types.CodeType] = set()  # what Dynamo has not compiled because of this mode
 
     def close(self) -> None:
@@ -146,6 +151,8 @@ class ApiMode(TorchDispatchMode):
                     a.name for a in schema.arguments if a.kwarg_only and a.alias_info and a.alias_info.is_write
                 ),
                 returns_tensors=any("Tensor" in str(r.type) for r in schema.returns),
+                async_place=next((place for place, a in enumerate(schema.arguments) if a.name == "async_op"), None),
+                has_result_later=schema.name.startswith("_c10d_functional::") and schema.name != _WAIT,
             )
             self._operators[func] = known
         return known
@@ -162,15 +169,36 @@ class ApiMode(TorchDispatchMode):
         if in_eager_code is None or not (operator := self._operator(in_eager_code)).collected:
             return func(*args, **kwargs)
         inputs = {key: value for key, value in kwargs.items() if key not in operator.written_only}
+        later = operator.has_result_later or (
+            operator.async_place is not None and not _is_synchronous(operator.async_place, args, kwargs)
+        )
+        closes = later or not operator.returns_tensors
         found = recorder.record_inputs(
-            self.handle, tags.API, operator.escaped_name, args, inputs, closes=not operator.returns_tensors, token=self._token
+            self.handle, tags.API, operator.escaped_name, args, inputs, closes=closes, token=self._token
         )
         output = func(*args, **kwargs)
+        if later:
+            if operator.async_place is not None and not self._told_of_later:
+                self._told_of_later = True
+                warnings.warn(
+                    f"msprobe: results of asynchronous collectives, such as {api_name(func)} here, are not recorded: they exist after "
+                    "wait(), and stand as inputs of the operators that come then",
+                    stacklevel=2,
+                )
+            return output
+        if operator.async_place is not None:
+            # The caller waits as soon as this returns: before that the result is not there.
+            (output[-1] if isinstance(output, tuple) else output).wait()
         if self._token is not None:
             results = output if isinstance(output, list | tuple) else (output,)
             self._last, self._results = func, [weakref.ref(result) for result in results if isinstance(result, torch.Tensor)]
         recorder.record_output(self.handle, tags.API, operator.escaped_name, output, opens=not found, token=self._token)
         return output
+
+
+def _is_synchronous(async_place: int, args: Any, kwargs: Any) -> bool:
+    """Whether the caller of a collective waits for it at once. (torch passes `async_op` on only where it is false.)"""
+    return (args[async_place] if len(args) > async_place else kwargs.get("async_op", True)) is False
 
 
 def _is_composite(func: torch._ops.OpOverload, args: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from msprobe.lib import aclgraph_dump_ext
-from msprobe.pytorch import compiled, custom_api, hooks, modules, ops, run, save, tags
+from msprobe.pytorch import collector, compiled, custom_api, hooks, modules, ops, run, save, tags
 from msprobe.pytorch.api_mode import ApiMode
 from msprobe.pytorch.compiled_parts import CompiledParts
 from msprobe.pytorch.config import Config, ConfigError, EnableSwitch, read_config
@@ -77,7 +77,7 @@ class AclGraphDumper:
         """
         if not isinstance(model, torch.nn.Module):
             raise TypeError(f"AclGraphDumper.start: model must be a torch.nn.Module, got {type(model).__name__}")
-        with self._lock:
+        with self._lock, collector.paused():
             self._rank = _distributed_rank()
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
                 return

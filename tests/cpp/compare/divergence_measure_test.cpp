@@ -29,7 +29,7 @@ TEST(Distance, EachNumberHasItsWeight) {
   check({1.25, -0.5, 0.1, 32}, Statistic::kMax, 0.25);
   check({1, -0.75, 0.1, 32}, Statistic::kMin, 0.25);
   check({1, -0.5, 0.11, 32}, Statistic::kMean, 0.01 / rms * 64 / 4);
-  check({1, -0.5, 0.1, 33}, Statistic::kNorm, 1.0 / 32 * 64 / 6);
+  check({1, -0.5, 0.1, 33}, Statistic::kNorm, (1.0 / 32 - kFloat32Sums) * 64 / 6);
   EXPECT_EQ(measured(golden, golden).distance, 0);
   EXPECT_EQ(measured(golden, golden).finding, Finding::kDistance);
 }
@@ -37,9 +37,28 @@ TEST(Distance, EachNumberHasItsWeight) {
 TEST(Distance, TheSampleIsBoundedByElementsAndByAFewLargeOnes) {
   // 16 elements: s = 4.
   EXPECT_NEAR(measured({.shape = "[4, 4]", .numbers = {1, -1, 0, 2.2}}, {.shape = "[4, 4]", .numbers = {1, -1, 0, 2}}).distance,
-              0.1 * 4 / 6, 1e-7);
+              (0.1 - kFloat32Sums) * 4 / 6, 1e-7);
   // One element holds the norm: s = 4 * 10 / 10 = 4 instead of 64.
-  EXPECT_NEAR(measured({.numbers = {10, -1, 0, 11}}, {.numbers = {10, -1, 0, 10}}).distance, 0.1 * 4 / 6, 1e-7);
+  EXPECT_NEAR(measured({.numbers = {10, -1, 0, 11}}, {.numbers = {10, -1, 0, 10}}).distance, (0.1 - kFloat32Sums) * 4 / 6,
+              1e-7);
+}
+
+// A device that sums in float32 gives the same tensor other last bits: at E's weights that would be tens of units.
+TEST(Distance, LastBitsOfFloat32SumsSayNothing) {
+  const auto distance = [](double mean, double norm, double golden_mean, double golden_norm) {
+    return measured({.numbers = {1, -1, mean, norm}}, {.numbers = {1, -1, golden_mean, golden_norm}}).distance;
+  };
+  const double mean = 0.1;
+  const double norm = 32.1;
+  const float near_norm = std::nextafter(std::nextafter(static_cast<float>(norm), 40.0F), 40.0F);
+  const float near_mean = std::nextafter(static_cast<float>(mean), 1.0F);
+  EXPECT_EQ(distance(near_mean, near_norm, mean, norm), 0);
+  EXPECT_EQ(distance(mean, norm, near_mean, near_norm), 0);
+  EXPECT_EQ(distance(near_mean, near_norm, static_cast<float>(mean), static_cast<float>(norm)), 0);
+  EXPECT_GT(distance(near_mean, near_norm * 1.00001F, mean, norm), 4 * 0x1p-24);
+  // Sums in float64 count to the last bit, and so do Max and Min.
+  EXPECT_GT(distance(mean, norm * (1 + 1e-7), mean, norm), 0);
+  EXPECT_GT(measured({.numbers = {1 + 0x1p-23, -1, mean, norm}}, {.numbers = {1, -1, mean, norm}}).distance, 0);
 }
 
 TEST(Distance, NumbersThatOneSideLacksAreLeftOut) {

@@ -56,6 +56,26 @@ TEST(Rule1, SpecialOfOurDumpsCounts) {
   EXPECT_TRUE(says(table, 0, "error: The Max of NPU is -Inf where Bench has 1.0."));
 }
 
+// A truth value is no number to the four columns, whatever the types.
+TEST(Types, BoolAgainstFloatIsComparedAndFlagged) {
+  TensorText truth;
+  truth.dtype = R"("torch.bool")";
+  truth.max = "true";
+  truth.min = "0";
+  truth.mean = truth.norm = "null";
+  TensorText real;
+  real.min = "0.0";
+  real.mean = real.norm = "null";
+  const TextTable table = outputs(truth, real);
+  ASSERT_EQ(table.size(), 1U);
+  EXPECT_EQ(at(table, 0, "Max diff"), "Diff");
+  EXPECT_EQ(at(table, 0, "Min diff"), "0");
+  EXPECT_EQ(at(table, 0, "Mean diff"), "0");
+  EXPECT_EQ(at(table, 0, "Result"), "error");
+  EXPECT_EQ(at(table, 0, "Err_message"),
+            R"(["error: The dtype of NPU and Bench are inconsistent.", "error: The Max of NPU is True where Bench has 1.0."])");
+}
+
 TEST(Rule2, OutputsNormAboveOneHalf) {
   const TextTable table = by_norms({"1.0"}, {"1.0"}, {"1.6", "1.5"}, {"1.0", "1.0"});
   EXPECT_EQ(at(table, 1, "Result"), "error");
@@ -269,6 +289,18 @@ std::string with_md5(const char* md5) {
   TensorText tensor;
   tensor.more = md5 == nullptr ? "" : R"(, "md5": ")" + std::string(md5) + "\"";
   return tensor.json();
+}
+
+TEST(SavedTensors, MissingOnBothSidesAreAWarningButOfParameters) {
+  const std::string tensor = TensorText().json();
+  const std::string data = R"("Module.l.Linear.forward.0": {"input_args": [)" + tensor + R"(], "parameters": {"weight": )" +
+                           tensor + R"(}, "output": [)" + tensor + "]}";
+  const read::DumpModel model = read::parse_dump(dump_text(data, "tensor"), "dump.json");
+  const TextTable table = table_of(model, model);
+  EXPECT_EQ(column_of(table, "Result"), (Texts{"warning", "pass", "warning"}));
+  EXPECT_TRUE(says(table, 0, "warning: Neither NPU nor Bench has a saved tensor here; only the statistics were compared."));
+  EXPECT_EQ(at(table, 1, "Err_message"), "[]");
+  EXPECT_EQ(at(table, 1, "Cosine"), "unsupported");
 }
 
 TEST(Md5, DiffersIsAnError) {

@@ -45,8 +45,8 @@ TEST(Match, RowsOfOneSideAreUnmatchedWithTheReason) {
             (Texts{"Torch.add.0.forward.output.0", "Torch.mul.0.forward.output.0", "N/A", "N/A"}));
   EXPECT_EQ(column_of(table, "Bench Name"),
             (Texts{"N/A", "Torch.mul.0.forward.output.0", "Torch.sub.9.forward.output.0", "Torch.sub.10.forward.output.0"}));
-  for (const char* column : {"Bench Dtype", "Bench Tensor Shape", "Bench Requires_grad", "Max diff", "NormRelativeErr",
-                             "Bench max", "Requires_grad Consistent"}) {
+  for (const char* column :
+       {"Bench Dtype", "Bench Tensor Shape", "Bench Requires_grad", "Max diff", "NormRelativeErr", "Bench max"}) {
     EXPECT_EQ(at(table, 0, column), "N/A") << column;
   }
   EXPECT_EQ(at(table, 0, "NPU max"), "1.0");
@@ -54,6 +54,42 @@ TEST(Match, RowsOfOneSideAreUnmatchedWithTheReason) {
   EXPECT_EQ(at(table, 2, "Bench max"), "1.0");
   EXPECT_TRUE(says(table, 0, "No bench data matched: Bench has no row of this name."));
   EXPECT_TRUE(says(table, 2, "No NPU data matched: NPU has no row of this name."));
+}
+
+TEST(Match, RequiresGradIsConsistentIfItsTwoCellsHaveOneText) {
+  TensorText with_false;
+  with_false.requires_grad = "false";
+  TensorText without;
+  without.requires_grad = "";
+  const std::string data = entry("Torch.add.0.forward", {TensorText().json(), with_false.json(), without.json(), "null"}, {});
+  const TextTable of_target = compare_entries(data, out_only("Torch.mul.0.forward"));
+  const TextTable of_golden = compare_entries(out_only("Torch.mul.0.forward"), data);
+  ASSERT_EQ(of_target.size(), 5U);
+  EXPECT_EQ(column_of(of_target, "Requires_grad Consistent"), (Texts{"False", "False", "True", "True", "False"}));
+  EXPECT_EQ(column_of(of_golden, "Requires_grad Consistent"), (Texts{"False", "False", "False", "True", "True"}));
+  EXPECT_EQ(column_of(of_target, "NPU Dtype")[3], "N/A");
+  EXPECT_EQ(column_of(of_target, "NPU Tensor Shape")[3], "N/A");
+  EXPECT_EQ(column_of(of_target, "NPU max")[3], "None");
+}
+
+// Names that come from data_name may repeat.
+TEST(Match, RowsOfOneNameAreJoinedEachWithEachUpToALimit) {
+  TensorText named;
+  named.more = R"(, "data_name": "same.pt")";
+  const auto rows = [&](std::size_t count) { return entry("Torch.add.0.forward", {}, Texts(count, named.json())); };
+  EXPECT_EQ(compare_entries(rows(2), rows(3)).size(), 6U);
+  const TextTable table = compare_entries(rows(2), rows(kMostPartners + 2));
+  ASSERT_EQ(table.size(), 2 * kMostPartners + 2);
+  EXPECT_EQ(at(table, 2 * kMostPartners - 1, "Result"), "pass");
+  EXPECT_EQ(at(table, 2 * kMostPartners, "Result"), "unmatched");
+  EXPECT_TRUE(says(table, 2 * kMostPartners, "No NPU data matched: 16 rows of Bench before it have its name."));
+  const read::DumpModel left = read::parse_dump(dump_text(rows(1)), "target.json");
+  const read::DumpModel right = read::parse_dump(dump_text(rows(20)), "golden.json");
+  const Matching matching = match(left, right, {});
+  ASSERT_EQ(matching.warnings.size(), 1U);
+  EXPECT_TRUE(matching.warnings[0].starts_with("4 rows of golden are left without a partner")) << matching.warnings[0];
+  // Without a target of that name they have no partner for that reason.
+  EXPECT_TRUE(says(compare_entries(out_only("Torch.mul.0.forward"), rows(20)), 20, "NPU has no row of this name"));
 }
 
 TEST(Match, ShapeIsNoCondition) {

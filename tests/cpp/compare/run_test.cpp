@@ -175,12 +175,58 @@ TEST_F(RunFixture, JsonOfDifferencesIsValidWhateverIsInTheDumps) {
   EXPECT_EQ(Json::parse(content(summary.files[2]))["rank"][0]["op_name"], "Torch.a\"b\n.0.forward");
 }
 
-TEST_F(RunFixture, JsonOfDifferencesSaysNothingOfEqualDumps) {
+TEST_F(RunFixture, WhereNothingIsFoundTheJsonSaysSo) {
   write("t.json", one_op());
   Options with_json = options("t.json", "t.json");
   with_json.diff_analyze = true;
-  EXPECT_EQ(names(run(with_json).files),
-            (Texts{"out/compare_result_20260102030405.csv", "out/compare_result_20260102030405.json"}));
+  const Summary summary = run(with_json);
+  EXPECT_EQ(names(summary.files), (Texts{"out/compare_result_20260102030405.csv", "out/compare_result_20260102030405.json",
+                                         "out/diff_analyze_20260102030405.json"}));
+  const Json found = Json::parse(content(summary.files[2]))["rank"];
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0]["op_name"].is_null());
+  EXPECT_EQ(found[0]["data_info"], Json::parse(R"({"input": {}, "output": {}})"));
+  EXPECT_EQ(found[0]["divergence"]["result"], "none");
+  EXPECT_TRUE(found[0]["divergence"]["first"].is_null());
+  const std::string sentence = found[0]["divergence"]["sentence"];
+  EXPECT_TRUE(sentence.starts_with("No jump above 8 x noise")) << sentence;
+  EXPECT_EQ(content(summary.files[2]).find("equal\""), std::string::npos);
+}
+
+TEST_F(RunFixture, TheJsonOfChecksumsHasASentence) {
+  TensorText tensor;
+  tensor.more = R"(, "md5": "a")";
+  write("t.json", dump_text(entry("Torch.mm.0.forward", {}, {tensor.json()})));
+  tensor.more = R"(, "md5": "b")";
+  write("g.json", dump_text(entry("Torch.mm.0.forward", {}, {tensor.json()})));
+  Options with_json = options("t.json", "t.json");
+  with_json.diff_analyze = true;
+  Json found = Json::parse(content(run(with_json).files.back()))["rank"][0];
+  EXPECT_TRUE(found["op_name"].is_null());
+  EXPECT_EQ(found["divergence"], Json::parse(R"({"result": "not judged", "sentence": "No checksum of an output differs."})"));
+  with_json.golden = at("g.json");
+  found = Json::parse(content(run(with_json).files.back()))["rank"][0];
+  EXPECT_EQ(found["op_name"], "Torch.mm.0.forward");
+  EXPECT_EQ(found["data_info"]["output"]["Torch.mm.0.forward.output.0"]["NPU MD5"], "a");
+  const std::string sentence = found["divergence"]["sentence"];
+  EXPECT_TRUE(sentence.starts_with("The first call with an output whose checksum differs is Torch.mm.0.forward.")) << sentence;
+}
+
+TEST_F(RunFixture, TheJsonTellsOfPairsThatWereNotCompared) {
+  write("t/rank0/dump.json", "{");
+  write("t/rank1/dump.json", dump_text(""));
+  write("t/rank2/dump.json", one_op());
+  for (const char* rank : {"g/rank0/dump.json", "g/rank1/dump.json", "g/rank2/dump.json"}) {
+    write(rank, one_op());
+  }
+  Options with_json = options("t", "g");
+  with_json.diff_analyze = true;
+  const Json analysis = Json::parse(content(run(with_json).files.back()));
+  const auto sentence = [&](const char* rank) { return std::string(analysis[rank][0]["divergence"]["sentence"]); };
+  EXPECT_NE(sentence("rank_0").find("ends in the middle"), std::string::npos);
+  EXPECT_NE(sentence("rank_1").find("holds no entries"), std::string::npos);
+  EXPECT_EQ(analysis["rank_1"][0]["divergence"]["result"], "not judged");
+  EXPECT_EQ(analysis["rank_2"][0]["divergence"]["result"], "none");
 }
 
 TEST_F(RunFixture, TensorModeTellsOfMissingFiles) {

@@ -158,17 +158,26 @@ TEST_F(SaveQueueTest, DestructionWritesWhatWasPushed) {
 }
 
 constexpr std::size_t kMiB = std::size_t{1} << 20U;
+constexpr milliseconds kShort{150};
+constexpr milliseconds kLong{20'000};
+constexpr milliseconds kForever{3'600'000};
 
 // A queue of 10 MiB in which one tensor of `pushed` MiB waits for a writer and another one of 1 MiB is being copied.
 class CopyTest : public SaveQueueTest {
  protected:
-  void begin(std::size_t pushed, std::optional<bool> copies_first = true, std::size_t copied = kMiB) {
-    queue_ = std::make_unique<SaveQueue>(SaveQueueOptions{.max_bytes = 10 * kMiB, .copies_first = copies_first});
+  void begin(std::size_t pushed, std::optional<bool> copies_first = true, std::size_t copied = kMiB,
+             milliseconds longest_rest = kForever) {
+    queue_ = std::make_unique<SaveQueue>(
+        SaveQueueOptions{.max_bytes = 10 * kMiB, .copies_first = copies_first, .longest_rest = longest_rest});
     copied_ = job("copied", copied, 1);
     ASSERT_TRUE(queue_->acquire(copied_));
     SaveJob one = job("pushed", pushed * kMiB, 7);
     ASSERT_TRUE(queue_->acquire(one));
     queue_->push(std::move(one));
+  }
+  void TearDown() override {
+    queue_.reset();  // writes what waits
+    SaveQueueTest::TearDown();
   }
   bool written_within(milliseconds limit) const {
     const auto end = std::chrono::steady_clock::now() + limit;
@@ -181,9 +190,6 @@ class CopyTest : public SaveQueueTest {
   std::unique_ptr<SaveQueue> queue_;
   SaveJob copied_;
 };
-
-constexpr milliseconds kShort{150};  // less than the half second that a tensor stands back at most
-constexpr milliseconds kLong{20000};
 
 TEST_F(CopyTest, WritersStandBackUntilItHasEnded) {
   begin(1);
@@ -200,38 +206,34 @@ TEST_F(CopyTest, ACopyThatFailedEndsToo) {
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackForLong) {
-  begin(1);
+  begin(1, true, kMiB, kShort);
   EXPECT_TRUE(written_within(kLong));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackFromAFullQueue) {
   begin(6);
-  EXPECT_TRUE(written_within(milliseconds(400)));
+  EXPECT_TRUE(written_within(kLong));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackWhereCoresAreMany) {
   begin(1, false);
-  EXPECT_TRUE(written_within(milliseconds(400)));
+  EXPECT_TRUE(written_within(kLong));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackFromASmallTensor) {
   begin(1, true, 1000);
-  EXPECT_TRUE(written_within(milliseconds(400)));
+  EXPECT_TRUE(written_within(kLong));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackFromAFlush) {
   begin(1);
-  const auto start = std::chrono::steady_clock::now();
   queue_->flush();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(400));
   EXPECT_TRUE(fs::exists(folder_ / "pushed"));
 }
 
 TEST_F(CopyTest, WritersDoNotStandBackFromOneWhoWaitsForRoom) {
   begin(4);
-  const auto start = std::chrono::steady_clock::now();
-  ASSERT_TRUE(queue_->acquire(job("next", 7 * kMiB, 1)));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(400));
+  EXPECT_TRUE(queue_->acquire(job("next", 7 * kMiB, 1)));
 }
 
 TEST_F(SaveQueueTest, FlushDoesNotWaitForWhatComesLater) {

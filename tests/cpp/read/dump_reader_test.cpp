@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,17 @@ TEST(DumpReader, ReadsATensor) {
   EXPECT_EQ(model.task, "statistics");
 }
 
+TEST(DumpReader, NumbersBeyondFloat64AreInfinite) {
+  const DumpModel model = of_op(R"({"input_args": [)" + kTensor + R"(], "output": [{"dtype": "torch.float32", "shape": [2],
+      "Max": 1e999, "Min": -1e999, "Mean": 2, "Norm": 1e-999}]})");
+  ASSERT_EQ(model.leaves.size(), 2U);
+  EXPECT_EQ(model.number(model.leaves[0], kMin).integer, -2);
+  EXPECT_EQ(model.number(model.leaves[1], kMax).real, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(model.number(model.leaves[1], kMin).real, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(model.number(model.leaves[1], kMean).integer, 2);
+  EXPECT_EQ(model.number(model.leaves[1], kNorm).real, 0);
+}
+
 TEST(DumpReader, SectionsHaveTheirOrderAndNames) {
   const DumpModel model =
       of_op(R"({"output": [)" + kTensor + R"(], "parameters": {"w": )" + kTensor + R"(}, "input_kwargs": {"k": )" + kTensor +
@@ -83,8 +95,8 @@ TEST(DumpReader, EmptyValuesAndTextsAreNoRowsNullIsOne) {
   const DumpModel model = of_op(R"({"input_args": [null, [], {}, "", 0, 0.0, -0.0, false, "text", 3, true, 2.5]})");
   EXPECT_EQ(names(model), (Texts{"Torch.f.0.forward.input.0", "Torch.f.0.forward.input.9", "Torch.f.0.forward.input.10",
                                  "Torch.f.0.forward.input.11"}));
-  EXPECT_EQ(dtype(model, 0), "None");
-  EXPECT_EQ(shape(model, 0), "None");
+  EXPECT_EQ(dtype(model, 0), "N/A");
+  EXPECT_EQ(shape(model, 0), "N/A");
   EXPECT_EQ(dtype(model, 1), "<class 'int'>");
   EXPECT_EQ(dtype(model, 2), "<class 'bool'>");
   EXPECT_EQ(dtype(model, 3), "<class 'float'>");

@@ -66,6 +66,38 @@ TEST_F(LayoutTest, FoldersWithSeveralFilesAreAnError) {
   EXPECT_THROW(pair("t", "g"), Error);
 }
 
+TEST_F(LayoutTest, OtherFilesBesideStepsAndRanksAreNoDumps) {
+  files({"t/config.json", "t/a.json", "t/step0/rank0/dump.json", "t/step1/config.json", "t/step1/rank0/dump.json",
+         "g/config.json", "g/step0/rank0/dump.json", "g/step1/rank0/dump.json"});
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(pairs(layout), (Texts{"rank0 t/step0/rank0/dump.json g/step0/rank0/dump.json",
+                                  "rank0 t/step1/rank0/dump.json g/step1/rank0/dump.json"}));
+  EXPECT_TRUE(layout.unpaired.empty());
+  EXPECT_EQ(pairs(pair("t/step1", "g/step1")), (Texts{"rank0 t/step1/rank0/dump.json g/step1/rank0/dump.json"}));
+  for (const char* kind : {"pid7", "proc7", "rank"}) {
+    const std::string one = "k/" + std::string(kind);
+    files({one + "/config.json", one + "/" + kind + "/dump.json"});
+    EXPECT_EQ(pairs(pair(one, one)),
+              (Texts{std::string(kind) + " " + one + "/" + kind + "/dump.json " + one + "/" + kind + "/dump.json"}));
+  }
+}
+
+TEST_F(LayoutTest, ADumpBesideStepsIsComparedAsWell) {
+  files({"t/dump.json", "t/step0/rank0/dump.json", "t/step0/dump.json", "g/dump.json", "g/step0/rank0/dump.json",
+         "g/step1/rank0/dump.json", "r/dump.json", "r/rank0/dump.json"});
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(pairs(layout), (Texts{" t/dump.json g/dump.json", "rank0 t/step0/rank0/dump.json g/step0/rank0/dump.json"}));
+  ASSERT_EQ(layout.unpaired.size(), 2U);
+  EXPECT_EQ(layout.unpaired[0].path, at("t/step0/dump.json"));
+  EXPECT_EQ(layout.unpaired[1].path, at("g/step1/rank0/dump.json"));
+  EXPECT_FALSE(layout.several_steps);
+  EXPECT_EQ(pairs(pair("t", "g", {}, {{0, 0}})).size(), 1U);
+  EXPECT_EQ(pairs(pair("r", "r")), (Texts{" r/dump.json r/dump.json", "rank0 r/rank0/dump.json r/rank0/dump.json"}));
+  const Layout one_sided = pair("r", "g/dump.json");
+  EXPECT_EQ(pairs(one_sided), (Texts{" r/dump.json g/dump.json"}));
+  EXPECT_EQ(one_sided.unpaired.size(), 1U);
+}
+
 TEST_F(LayoutTest, RanksArePairedByNumber) {
   files({"t/rank0/dump.json", "t/rank1/dump.json", "t/rank10/dump.json", "g/rank1/dump.json", "g/rank2/dump.json",
          "g/rank10/dump.json", "t/rank01/dump.json", "t/other/dump.json"});
@@ -85,6 +117,27 @@ TEST_F(LayoutTest, ARankWithoutADumpIsReported) {
   EXPECT_EQ(pairs(layout).size(), 1U);
   ASSERT_EQ(layout.unpaired.size(), 2U);
   EXPECT_EQ(layout.unpaired[0].reason, "it holds no dump.json");
+}
+
+TEST_F(LayoutTest, ADumpThatMayNotBeLookedAtIsNotPassedOver) {
+  files({"t/rank1/dump.json", "g/rank0/dump.json", "g/rank1/dump.json"});
+  fs::create_directories(folder_ / "t/rank0");
+  fs::create_symlink("dump.json", folder_ / "t/rank0/dump.json");  // a circle, since root may look at everything else
+  const Layout layout = pair("t", "g");
+  EXPECT_EQ(layout.pairs.size(), 2U);
+  EXPECT_TRUE(layout.unpaired.empty());
+}
+
+TEST_F(LayoutTest, WhatWasNotAskedForIsNamedAsTheReason) {
+  files({"t/step0/dump.json", "g/step0/dump.json"});
+  try {
+    pair("t", "g", {}, {{1, 2}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "'" + at("t") +
+                                             "' holds no dump of the ranks and steps that were asked for: choose others, or "
+                                             "leave the choice out.");
+  }
 }
 
 TEST_F(LayoutTest, LonePidsBelongTogether) {

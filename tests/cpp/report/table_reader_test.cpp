@@ -79,7 +79,7 @@ TEST(CellOfText, NumbersPercentagesAndWords) {
 }
 
 TEST_F(TableReader, CsvQuotesLineBreaksAndEndings) {
-  const Table table = csv(file("a.csv", "name,\"a \"\"b\"\"\"\r\n\"[2, 8]\",\"x\ny\"\n,5\nlast"));
+  const Table table = csv(file("a.csv", "name,\"a \"\"b\"\"\"\r\n\"[2, 8]\",\"x\ny\"\n,5\nlast,"));
   ASSERT_EQ(table.size(), 4U);
   EXPECT_EQ(table[0][1].text, "a \"b\"");
   EXPECT_EQ(table[1][0].text, "[2, 8]");
@@ -94,6 +94,13 @@ TEST_F(TableReader, CsvHeadIsTextWhateverItHolds) { EXPECT_EQ(csv(file("a.csv", 
 TEST_F(TableReader, CsvWithAnOpenQuoteIsAnErrorWithItsByte) {
   const std::string broken = file("a.csv", "a,b\n1,\"cut");
   EXPECT_EQ(error_of([&] { csv(broken); }), "'" + broken + "', byte 6: a quote is not closed; the file is cut off or no CSV");
+}
+
+TEST_F(TableReader, CsvRowsAreAsLongAsTheHead) {
+  for (const char* end : {"\n3", "\n3,4,5\n", "\n\"3\""}) {
+    const std::string cut = file("a.csv", "a,b\n1,2" + std::string(end));
+    EXPECT_NE(error_of([&] { csv(cut); }).find("byte 8: a row has "), std::string::npos) << end;
+  }
 }
 
 TEST_F(TableReader, MissingFilesAreFileErrors) {

@@ -215,13 +215,14 @@ class Model(nn.Module):
         least = torch.finfo(x.dtype).min
         rotation = None
         if self.rotary is not None:
-            position_ids = torch.arange(before, before + tokens)[None] + (self.decode_shift if before else 0)
+            position_ids = torch.arange(before, before + tokens, device=ids.device)[None]
+            position_ids = position_ids + (self.decode_shift if before else 0)
             rotation = self.rotary(x, position_ids)
-            hidden = torch.ones(tokens, before + tokens, dtype=torch.bool).triu(before + 1)[None, None]
+            hidden = torch.ones(tokens, before + tokens, dtype=torch.bool, device=ids.device).triu(before + 1)[None, None]
             self.seen += tokens
         else:
-            hidden = (torch.arange(tokens) >= lengths[:, None])[:, None, None]
-        mask = torch.zeros(hidden.shape, dtype=x.dtype).masked_fill(hidden, least)
+            hidden = (torch.arange(tokens, device=ids.device) >= lengths[:, None])[:, None, None]
+        mask = torch.zeros(hidden.shape, dtype=x.dtype, device=ids.device).masked_fill(hidden, least)
         for layer in self.layers:
             x = layer(x, mask, rotation)
         return self.head(self.norm(x))

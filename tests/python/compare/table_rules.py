@@ -34,9 +34,9 @@ WHOLES = {f"torch.{name}" for name in ("bool", "uint8", "int8", "int16", "int32"
 class Row:
     def __init__(self, op: str, name: str, section: str, leaf: dict | None) -> None:
         self.op, self.name, self.section = op, name, section
-        self.grad, self.is_tensor = "N/A", False
+        self.grad, self.is_tensor, self.leaf = "N/A", False, leaf
         if leaf is None:
-            self.dtype = self.shape = "None"
+            self.dtype = self.shape = "N/A"
             self.numbers: list[object] = [None] * 4
             self.value = None
             return
@@ -221,7 +221,7 @@ class Judge:
 
     @staticmethod
     def values_differ(n: Row, b: Row) -> bool:
-        if n.is_tensor or b.is_tensor or "None" in (n.shape, b.shape):
+        if n.is_tensor or b.is_tensor or None in (n.leaf, b.leaf):
             return False
         if n.numbers[0] is None:
             return n.value != b.value
@@ -238,11 +238,11 @@ def one_row(n: Row | None, b: Row | None, result: str, messages: list[str]) -> l
         cells += ["N/A"] * 8
     for row in (n, b):
         cells += [statistic_text(value) for value in row.numbers] if row else ["N/A"] * 4
-    return [*cells, str(n.grad == b.grad) if n and b else "N/A", result, json.dumps(messages)]
+    return [*cells, str(cells[6] == cells[7]), result, json.dumps(messages)]
 
 
 def types_match(n: Row, b: Row) -> bool:
-    known = REALS | WHOLES | {"None"}
+    known = REALS | WHOLES | {"N/A"}
     return n.dtype == b.dtype or (n.dtype in known and b.dtype in known)
 
 

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,11 +30,46 @@ dist.destroy_process_group()
 """
 
 
-def run_ranks(tmp_path: Path, world: int, **settings: object) -> list[str]:
+COLLECTIVES = """
+import sys, time
+import torch
+import torch.distributed as dist
+import torch.distributed._functional_collectives as functional
+from msprobe.pytorch import AclGraphDumper
+
+config, rank, world, store = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=world)
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        time.sleep(0.3 * rank)  # the other rank has begun, and cannot have ended
+        dist.all_reduce(x)
+        gathered = [torch.zeros_like(x) for _ in range(world)]
+        dist.all_gather(gathered, x + rank)
+        time.sleep(0.3 * rank)
+        late = x.clone()
+        work = dist.all_reduce(late, async_op=True)
+        work.wait()
+        time.sleep(0.3 * rank)
+        summed = functional.all_reduce(late + rank, "sum", dist.group.WORLD)
+        return gathered[0] + gathered[1] + late + summed
+
+model = Net()
+dumper = AclGraphDumper(config)
+dumper.start(model)
+output = model(torch.full((3,), 1.0 + rank))
+assert output.tolist() == [3.0 + 4.0 + 6.0 + 13.0] * 3, output
+dumper.step()
+dist.barrier()
+dist.destroy_process_group()
+"""
+
+
+def run_ranks(tmp_path: Path, world: int, text: str = PROGRAM, **settings: object) -> list[str]:
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"dump_path": str(tmp_path / "dumps"), **settings}))
     program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
+    program.write_text(text)
     arguments = [sys.executable, str(program), str(config)]
     processes = [
         subprocess.Popen([*arguments, str(rank), str(world), str(tmp_path / "store")], stderr=subprocess.PIPE, text=True)
@@ -55,3 +91,23 @@ def test_one_folder_a_rank(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ranks", [[1], ["1-5"]], ids=str)
 def test_ranks_that_are_not_listed_write_nothing(tmp_path: Path, ranks: list[object]) -> None:
     assert run_ranks(tmp_path, 2, rank=ranks) == [f"step{step}/rank1/dump.json" for step in range(2)]
+
+
+def maxima(value: Any) -> list[float]:
+    return [number for item in value for number in maxima(item)] if isinstance(value, list) else [value["Max"]]
+
+
+@pytest.mark.parametrize("level", ["L1", "mix"])
+def test_results_of_collectives_are_recorded_when_they_exist(tmp_path: Path, level: str) -> None:
+    assert len(run_ranks(tmp_path, 2, COLLECTIVES, level=level)) == 2
+    for rank in range(2):
+        data = json.loads((tmp_path / "dumps" / "step0" / f"rank{rank}" / "dump.json").read_text())["data"]
+        at_once = data["Torch.c10d.allreduce_.0.forward"]
+        assert maxima(at_once["input_args"]) == [1.0 + rank]
+        assert maxima(at_once["output"]) == [3.0]
+        assert maxima(data["Torch.c10d.allgather_.0.forward"]["output"]) == [3.0, 4.0]
+        later = data["Torch.c10d.allreduce_.1.forward"]
+        assert maxima(later["input_args"]) == [3.0]
+        assert not later.get("output")
+        assert not data["Torch._c10d_functional.all_reduce.0.forward"].get("output")
+        assert "Torch._c10d_functional._wrap_tensor_autograd.0.forward" not in data
