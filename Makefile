@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project; each sets up what it needs. `make help` lists them.
-.PHONY: help demo test test-aarch64 bench fuzz lint format map clean
+.PHONY: help demo page test test-aarch64 bench fuzz lint format map clean
 
 help: ## list the commands
 	@grep -E '^[a-z0-9-]+:.*## ' Makefile | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 demo: ## run the quick start (on the NPU, or on hostnpu where there is none) and show its dumps
 	@tools/demo.sh
+
+page: ## bundle the HTML page from web/ into csrc/report/page (needs Node.js)
+	@tools/page.sh
 
 test: ## run every test
 	@tools/test.sh
@@ -20,7 +23,7 @@ bench: ## run the benchmarks
 fuzz: ## run each fuzzer for FUZZ_SECONDS (60) seconds
 	@tools/fuzz.sh
 
-lint: ## run ruff, mypy, shellcheck, clang-format and clang-tidy
+lint: ## run ruff, mypy, eslint, tsc, shellcheck, clang-format and clang-tidy
 	@tools/lint.sh
 
 format: ## let ruff and clang-format write what they can put right

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `make lint`: ruff, mypy, shellcheck, clang-format and clang-tidy; `tools/lint.sh --fix` (`make format`) writes what they can put right.
+# `make lint`: ruff, mypy, eslint, tsc, shellcheck, clang-format and clang-tidy; `tools/lint.sh --fix` (`make format`) writes what they can put right.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 tools/setup.sh lint test
@@ -21,6 +21,8 @@ say "ruff"
 "$VENV_PYTHON" -m ruff format --check "${python_sources[@]}" || failed+=("ruff format")
 say "mypy"
 "$VENV_PYTHON" -m mypy || failed+=(mypy)
+say "the page: tsc and eslint"
+npm run --silent --prefix web check || failed+=("tsc or eslint")
 say "shellcheck"
 shellcheck tools/*.sh .ci/run || failed+=(shellcheck)
 say "clang-format"

@@ -36,7 +36,8 @@ FOLDERS = {
     "csrc/log": "What was recorded, in the order of execution, in host memory",
     "csrc/ops": "The torch operators that are put into graphs",
     "csrc/read": "Reads what a comparison needs: dumps, saved tensors, maps, folders",
-    "csrc/report": "Writes what a comparison found: tables, workbooks, the summary",
+    "csrc/report": "Writes what a comparison found: tables, workbooks, pages, the summary",
+    "csrc/report/page": "The page's template, which becomes part of the program",
     "csrc/stats": "Statistics of a tensor in one pass over its memory",
     "csrc/stats/simd": "The fast kernels, one file an instruction set",
     "docs": "What users and contributors read beside the README",
@@ -69,6 +70,7 @@ FOLDERS = {
     "tests/python/compare/inside": "Tests that run on hostnpu, started by the tests above",
     "tests/python/hostnpu": "Tests of hostnpu",
     "tests/python/hostnpu/inside": "Tests that run on hostnpu, started by the tests above",
+    "tests/python/page": "Tests of the HTML pages, in Chromium",
     "tests/python/pytorch": "Tests of AclGraphDumper and its operators",
     "tests/python/pytorch/any_device": "Tests that run on the CPU and on hostnpu",
     "tests/python/pytorch/npu_only": "Tests that run on hostnpu",
@@ -77,6 +79,8 @@ FOLDERS = {
     "tools/build_backend": "What the wheel's build asks of its environment",
     "tools/requirements": "Pinned Python packages, by what needs them",
     "tools/torch_npu_tests": "Runs torch_npu's own tests on hostnpu and weighs what came out",
+    "web": "The HTML page's sources and what bundles them; only who changes them needs node",
+    "web/src": "The page's TypeScript and style",
 }
 # What lies below these is data; it is not listed file by file.
 DATA_FOLDERS = {
@@ -91,8 +95,11 @@ FILES = {
     "examples/acl_config.json": "The quick start's configuration",
     "python/msprobe/config.json": "The configuration that counts when none is given",
     "python/msprobe/py.typed": "Tells type checkers that the package is typed",
+    "web/package-lock.json": "The exact packages that bundle, check and test the page",
+    "web/package.json": "What bundles, checks and tests the page",
+    "web/tsconfig.json": "How strictly TypeScript looks",
 }
-COMMENT_MARK = re.compile(r"^\s*(//|#|<!--)\s?")
+COMMENT_MARK = re.compile(r"^\s*(//|#|<!--|/\*)\s?")
 
 
 def repository_files() -> list[str]:
@@ -104,7 +111,7 @@ def repository_files() -> list[str]:
         names = listed.stdout.splitlines()
     else:
         kept = {".ci", ".clang-format", ".clang-tidy", ".gitignore", ".shellcheckrc"}
-        made = {"build", "dist", "out", "__pycache__"}
+        made = {"build", "dist", "out", "__pycache__", "node_modules"}
         names = [
             path.relative_to(ROOT).as_posix()
             for path in ROOT.rglob("*")
@@ -134,7 +141,7 @@ def head_comment(lines: list[str]) -> str:
         mark = COMMENT_MARK.match(line)
         if not mark:
             break
-        text.append(line[mark.end() :].removesuffix("-->"))
+        text.append(line[mark.end() :].removesuffix("-->").removesuffix("*/"))
     return " ".join(text).strip()
 
 

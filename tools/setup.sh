@@ -89,4 +89,5 @@ fi
 install_requirements build
 if wants test; then install_requirements test; fi
 if wants lint; then install_requirements lint; fi
+if [[ ${#groups[@]} -gt 0 ]]; then tools/page.sh --tools; fi
 install_msprobe

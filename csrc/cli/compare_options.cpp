@@ -10,9 +10,11 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "cli/option_values.h"
 #include "cli/parser.h"
 #include "report/csv.h"
 #include "report/jsonl.h"
+#include "report/page.h"
 #include "report/parquet.h"
 #include "report/xlsx.h"
 
@@ -22,39 +24,7 @@ namespace {
 const ShortNames kShortNames = {{"-tp", "--target_path"},  {"-gp", "--golden_path"},  {"-fm", "--fuzzy_match"},
                                 {"-dm", "--data_mapping"}, {"-cm", "--cell_mapping"}, {"-da", "--diff_analyze"}};
 
-std::vector<std::string> split_list(const std::vector<std::string>& words) {
-  std::vector<std::string> items;
-  for (const std::string& word : words) {
-    for (std::size_t start = 0; start <= word.size();) {
-      const std::size_t end = std::min(word.find(',', start), word.size());
-      items.push_back(word.substr(start, end - start));
-      start = end + 1;
-    }
-  }
-  return items;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* begin = text.data();
-  const char* end = begin + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, number);
-  return error == std::errc() && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
-}
-
-read::NumberRanges parse_ranges(const std::string& option, const std::vector<std::string>& words) {
-  read::NumberRanges ranges;
-  for (const std::string& item : split_list(words)) {
-    const std::size_t dash = item.find('-');
-    const std::optional<std::int64_t> first = whole_number(item.substr(0, dash));
-    const std::optional<std::int64_t> last = dash == std::string::npos ? first : whole_number(item.substr(dash + 1));
-    if (!first || !last || *first > *last) {
-      fail(option, " must be numbers and ranges such as 0,4-7, got '", item, "'");
-    }
-    ranges.emplace_back(*first, *last);
-  }
-  return ranges;
-}
+constexpr const char* kHtml = "html";
 
 compare::OutputFormat parse_format(const std::string& name) {
   if (name == "csv") {
@@ -69,25 +39,30 @@ compare::OutputFormat parse_format(const std::string& name) {
   if (name == "jsonl") {
     return {".jsonl", report::jsonl_writer};
   }
-  fail("--format must be of csv, xlsx, parquet and jsonl, got '", name, "'");
+  fail("--format must be of csv, xlsx, parquet, jsonl and html, got '", name, "'");
 }
 
-std::vector<compare::OutputFormat> parse_formats(std::vector<std::string> names, bool xlsx) {
+void parse_formats(std::vector<std::string> names, bool xlsx, bool html, compare::Options& options) {
   if (xlsx) {
     names.emplace_back("xlsx");
   }
   if (names.empty()) {
     names.emplace_back("csv");
   }
-  std::vector<compare::OutputFormat> formats;
+  if (html) {
+    names.emplace_back(kHtml);
+  }
   std::set<std::string> seen;
   for (const std::string& name : names) {
-    compare::OutputFormat format = parse_format(name);
-    if (seen.insert(name).second) {
-      formats.push_back(std::move(format));
+    if (!seen.insert(name).second) {
+      continue;
+    }
+    if (name == kHtml) {
+      options.whole_formats.push_back({".html", report::page_writer});
+    } else {
+      options.formats.push_back(parse_format(name));
     }
   }
-  return formats;
 }
 
 std::set<compare::Result> parse_fail_on(const std::vector<std::string>& names) {
@@ -117,15 +92,6 @@ std::optional<double> parse_tolerance(const std::string& option, const std::stri
   return number;
 }
 
-int parse_threads(const std::string& text) {
-  constexpr std::int64_t kMost = 1024;
-  const std::optional<std::int64_t> number = whole_number(text);
-  if (!number || *number < 1 || *number > kMost) {
-    fail("--threads must be a number from 1 to ", kMost, ", got '", text, "'");
-  }
-  return static_cast<int>(*number);
-}
-
 }  // namespace
 
 CompareCommand parse_compare(const Words& words) {
@@ -139,6 +105,7 @@ CompareCommand parse_compare(const Words& words) {
   std::string atol;
   std::string threads;
   bool xlsx = false;
+  bool html = false;
 
   CLI::App app;
   app.set_help_flag();  // the help is ours: the parser knows no short names of two letters
@@ -147,6 +114,7 @@ CompareCommand parse_compare(const Words& words) {
   app.add_option("-o,--output_path", options.output);
   app.add_option("--format", formats)->expected(1, std::numeric_limits<int>::max());
   app.add_flag("--xlsx", xlsx);
+  app.add_flag("--html", html);
   app.add_flag("--fuzzy_match", options.fuzzy);
   app.add_option("--data_mapping", options.data_map);
   const CLI::Option* cell_mapping = app.add_option("--cell_mapping", options.cell_map)->expected(0, 1);
@@ -161,7 +129,7 @@ CompareCommand parse_compare(const Words& words) {
   const CLI::Option* threads_option = app.add_option("--threads", threads);
   parse_words(app, with_long_names(words, kShortNames));
 
-  options.formats = parse_formats(split_list(formats), xlsx);
+  parse_formats(split_list(formats), xlsx, html, options);
   options.cell_mapping = cell_mapping->count() > 0;
   options.ranks = parse_ranges("--rank", ranks);
   options.steps = parse_ranges("--step", steps);

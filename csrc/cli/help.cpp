@@ -11,6 +11,7 @@ See inside a captured PyTorch graph.
 
 commands:
   compare -tp TARGET -gp GOLDEN   compare two dumps, and say where they part
+  view DUMP                       show one dump as a page, and what stands out in it
   merge_result -i DIR -o DIR -config FILE
                                   put chosen rows of all ranks' comparisons side by side
   hostnpu run SCRIPT ...          run a Python program that uses torch_npu without an NPU
@@ -43,8 +44,9 @@ how rows find each other:
 
 what is written:
   -o, --output_path DIR      where the files go; made if it is not there (default ./output)
-  --format LIST              of csv, xlsx, parquet and jsonl (default csv)
+  --format LIST              of csv, xlsx, parquet, jsonl and html (default csv)
   --xlsx                     the same as --format xlsx
+  --html                     one page for a browser beside the tables, with all ranks and steps
   -da, --diff_analyze        where it starts as JSON too
   --hints                    name weaker signs of a divergence as well
   --quiet                    print no summary
@@ -60,6 +62,25 @@ program:
 
 `-tp=PATH` works as `-tp PATH`, and `--target-path` as `--target_path`.
 exit codes: 0 compared, 1 --fail-on is met, 2 wrong usage or input that cannot be compared
+)";
+}
+
+std::string_view view_help() {
+  return R"(usage: msprobe view DUMP [options]
+
+Write one page for a browser that shows a dump: its modules, the statistics in the order of execution,
+where NaN or Inf first appears, and outputs that are dead, constant or saturated.
+
+  DUMP                    a dump.json of any name, a folder with one, a rank, proc or pid folder, a step
+                          folder that holds such folders, or a dump_path that holds step folders
+  -o, --output_path DIR   where view_{time}.html goes; made if it is not there (default ./output)
+  --rank LIST             only these ranks: numbers and ranges, as 0,4-7
+  --step LIST             only these steps
+  --threads N             (default: all cores)
+  --quiet                 print nothing
+  -h, --help              show this text
+
+exit codes: 0 written, 2 wrong usage or a dump that cannot be read
 )";
 }
 

@@ -8,6 +8,7 @@ namespace msprobe::cli {
 
 std::string_view program_help();
 std::string_view compare_help();
+std::string_view view_help();
 std::string_view merge_help();
 
 }  // namespace msprobe::cli

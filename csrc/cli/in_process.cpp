@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "cli/compare_options.h"
-#include "cli/summary_json.h"
 #include "compare/run.h"
 #include "dump/json.h"
+#include "report/summary_json.h"
 
 namespace {
 
@@ -17,7 +17,7 @@ std::string answer(const msprobe::cli::Words& words) {
   std::string text;
   try {
     const msprobe::cli::CompareCommand command = msprobe::cli::parse_compare(words);
-    return R"({"summary": )" + msprobe::cli::summary_json(msprobe::compare::run(command.options)) + "}";
+    return R"({"summary": )" + msprobe::report::summary_json(msprobe::compare::run(command.options)) + "}";
   } catch (const msprobe::FileError& error) {
     number = error.errno_value();
     text = error.what();

@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/hostnpu_command.h"
 #include "cli/merge_command.h"
+#include "cli/view_command.h"
 #include "cli/words.h"
 
 namespace msprobe::cli {
@@ -54,6 +55,9 @@ int run_program(const Words& words) {
   }
   if (command == "compare") {
     return run_command(command, compare_help(), compare_command, rest);
+  }
+  if (command == "view") {
+    return run_command(command, view_help(), view_command, rest);
   }
   if (command == "merge_result" || command == "merge-result") {
     return run_command("merge_result", merge_help(), merge_command, rest);

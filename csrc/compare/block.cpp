@@ -230,4 +230,13 @@ Cell ComparedBlock::cell(std::size_t row_number, std::size_t column, Scratch& sc
   return left == nullptr ? text_cell(kNotAvailable) : of_leaf(target, *left, id, scratch);
 }
 
+const read::Counts* ComparedBlock::special_values(std::size_t row_number, bool of_target) const {
+  const RowPair& pair = rows_[row_number].pair;
+  if (!is_matched(pair) && pair.of_target != of_target) {
+    return nullptr;
+  }
+  return of_target ? comparison_.target->counts_of(comparison_.target_leaf(pair))
+                   : comparison_.golden->counts_of(comparison_.golden_leaf(pair));
+}
+
 }  // namespace msprobe::compare

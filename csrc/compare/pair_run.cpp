@@ -192,9 +192,12 @@ class PairRun {
     columns_ = column_ids(outcome_.summary.mode, stack_ != nullptr);
 
     std::vector<std::unique_ptr<TableWriter>> writers;
-    writers.reserve(options_.formats.size());
+    writers.reserve(options_.formats.size() + request_.whole.size());
     for (const OutputFormat& format : options_.formats) {
       writers.push_back(format.make(comparison_.table, request_.stem + format.extension));
+    }
+    for (WholeWriter* const whole : request_.whole) {
+      writers.push_back(whole->table(comparison_.table));
     }
     std::unique_ptr<DiffJson> json;
     if (options_.diff_analyze) {
@@ -238,7 +241,9 @@ class PairRun {
           request_.tracker->add((1 - kReadingShare) * rows / static_cast<double>(rows_.size()), what);
         });
     for (const std::unique_ptr<TableWriter>& writer : writers) {
-      outcome_.summary.files.push_back(writer->finish());
+      if (std::string file = writer->finish(); !file.empty()) {
+        outcome_.summary.files.push_back(std::move(file));
+      }
     }
     if (json != nullptr) {
       outcome_.summary.files.push_back(json->finish());

@@ -32,8 +32,9 @@ struct PairRequest {
   const read::DumpPair* pair = nullptr;
   const read::YamlMap* data_map = nullptr;
   const read::YamlMap* cell_map = nullptr;
-  std::string stem;       // of file names, folder included, without extension
-  std::string timestamp;  // for -da
+  std::vector<WholeWriter*> whole;  // files over all pairs
+  std::string stem;                 // of file names, folder included, without extension
+  std::string timestamp;            // for -da
   int threads = 1;
   Tracker* tracker = nullptr;
 };

@@ -62,6 +62,9 @@ class Run {
     read_maps();
     layout_ = read::pair_dumps(options_.target, options_.golden, options_.ranks, options_.steps);
     create_folders(options_.output);
+    for (const WholeFormat& format : options_.whole_formats) {
+      whole_.push_back(format.make(options_.output + "/" + std::string(kResultPrefix) + timestamp_ + format.extension));
+    }
     compare_all();
     summary_.unpaired = layout_.unpaired;
     across_ranks();
@@ -69,7 +72,12 @@ class Run {
     if (options_.diff_analyze) {
       write_analysis();
     }
-    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    for (const std::unique_ptr<WholeWriter>& whole : whole_) {
+      summary_.seconds = seconds();
+      summary_.files.push_back(whole->finish(summary_));
+    }
+    summary_.seconds = seconds();
     return std::move(summary_);
   }
 
@@ -102,6 +110,9 @@ class Run {
     request.pair = &pair;
     request.data_map = options_.data_map.empty() ? nullptr : &data_map_;
     request.cell_map = options_.cell_map.empty() ? nullptr : &cell_map_;
+    for (const std::unique_ptr<WholeWriter>& whole : whole_) {
+      request.whole.push_back(whole.get());
+    }
     request.stem = stem_of(options_, timestamp_, pair, layout_.several_steps);
     request.timestamp = timestamp_;
     request.threads = std::max(1, threads);
@@ -255,6 +266,7 @@ class Run {
   read::YamlMap data_map_;
   read::YamlMap cell_map_;
   read::Layout layout_;
+  std::vector<std::unique_ptr<WholeWriter>> whole_;
   std::vector<PairOutcome> outcomes_;
   std::vector<std::string> analyses_;  // as summary_.pairs
   Summary summary_;

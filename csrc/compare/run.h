@@ -32,11 +32,32 @@ struct OutputFormat {
   WriterFactory make;
 };
 
+struct Summary;
+
+// A file that holds the tables of all pairs of dumps, and what was found across them.
+class WholeWriter {
+ public:
+  WholeWriter() = default;
+  WholeWriter(const WholeWriter&) = delete;
+  WholeWriter& operator=(const WholeWriter&) = delete;
+  virtual ~WholeWriter() = default;
+
+  virtual std::unique_ptr<TableWriter> table(const TableInfo& info) = 0;  // any thread; one a pair, finished before finish()
+  virtual std::string finish(const Summary& summary) = 0;                 // as TableWriter's; `seconds` is the time so far
+};
+
+// One format of such a file; a comparison gets one of each.
+struct WholeFormat {
+  std::string extension;
+  std::function<std::unique_ptr<WholeWriter>(const std::string& path)> make;
+};
+
 struct Options {
   std::string target;
   std::string golden;
   std::string output = "./output";  // folder; made with its parents
   std::vector<OutputFormat> formats;
+  std::vector<WholeFormat> whole_formats;
   bool fuzzy = false;         // names match if they are equal but for the number of the call
   std::string data_map;       // path of a YAML map of row names; "": none
   bool cell_mapping = false;  // Cell and Module are the same

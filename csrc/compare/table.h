@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "read/dump_model.h"
+
 namespace msprobe::compare {
 
 // What is compared: the four statistics, checksums, or saved tensors.
@@ -75,6 +77,8 @@ class RowBlock {
   [[nodiscard]] virtual std::size_t size() const = 0;  // rows
   [[nodiscard]] virtual Result result(std::size_t row) const = 0;
   virtual Cell cell(std::size_t row, std::size_t column, Scratch& scratch) const = 0;
+  // How many of its elements are NaN, infinite, zero; null where the side has no such row or did not count.
+  [[nodiscard]] virtual const read::Counts* special_values(std::size_t row, bool of_target) const = 0;
 };
 
 // A block in the form in which its writer appends it; each writer derives its own.
@@ -86,7 +90,7 @@ class EncodedBlock {
   virtual ~EncodedBlock() = default;
 };
 
-// One an output file. Nothing is at the file's place before finish(); a writer destroyed before leaves nothing behind.
+// One an output file, or one table of a file that holds several. Nothing is at the file's place before finish(); a writer destroyed before leaves nothing behind.
 class TableWriter {
  public:
   TableWriter() = default;
@@ -96,7 +100,8 @@ class TableWriter {
 
   [[nodiscard]] virtual std::unique_ptr<EncodedBlock> encode(const RowBlock& block) const = 0;  // any thread
   virtual void append(std::unique_ptr<EncodedBlock> block) = 0;  // in the order of the table, one thread at a time
-  // Puts the file in its place without replacing what may be there (place_new, base/atomic_file.h); returns its path.
+  // Puts the file in its place without replacing what may be there (place_new, base/atomic_file.h); returns its path. A table of a
+  // file that holds several returns "".
   virtual std::string finish() = 0;
 };
 

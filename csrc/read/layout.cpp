@@ -9,6 +9,8 @@
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 #include "base/error.h"
 
@@ -283,6 +285,15 @@ Layout pair_dumps(const std::string& target, const std::string& golden, const Nu
          ": give two dump.json, or folders whose ranks and steps have the same numbers.");
   }
   return layout;
+}
+
+std::vector<DumpPlace> find_dumps(const std::string& path, const NumberRanges& ranks, const NumberRanges& steps) {
+  Scan scan(path, true, ranks, steps);
+  std::stable_sort(scan.dumps.begin(), scan.dumps.end(), [](const DumpPlace& a, const DumpPlace& b) {
+    return std::tuple(a.step.value_or(kNoStep), a.kind, a.number.value_or(-1)) <
+           std::tuple(b.step.value_or(kNoStep), b.kind, b.number.value_or(-1));
+  });
+  return std::move(scan.dumps);
 }
 
 std::uint64_t file_size(const std::string& path) {

@@ -45,6 +45,9 @@ using NumberRanges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 Layout pair_dumps(const std::string& target, const std::string& golden, const NumberRanges& ranks = {},
                   const NumberRanges& steps = {});
 
+// All dumps under one path, by step, then by kind and number. Throws Error as above; a folder without a dump among others is passed over.
+std::vector<DumpPlace> find_dumps(const std::string& path, const NumberRanges& ranks = {}, const NumberRanges& steps = {});
+
 std::uint64_t file_size(const std::string& path);  // 0 if there is none
 
 // A file beside the dump, as "stack.json"; empty if it is not there.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of a Parquet file: which values are there, the values, one gzip stream around both, a head before it.
-#include <libdeflate.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <memory>
 
 #include "base/error.h"
+#include "report/deflate.h"
 #include "report/parquet_file.h"
 #include "report/thrift_compact.h"
 
@@ -17,7 +15,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "Parquet's numbers are little-endian");
 
-constexpr int kCompressionLevel = 4;   // of 12; higher levels cost more time than they save bytes on rows of numbers
 constexpr std::int32_t kDataPage = 0;  // the format's PageType
 
 template <class Number>
@@ -27,21 +24,10 @@ void append_raw(std::string& out, Number number) {
   out.append(bytes, sizeof number);
 }
 
-std::string gzip(const std::string& bytes) {
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(kCompressionLevel), &libdeflate_free_compressor);
-  if (compressor == nullptr) {
-    fail("cannot compress a page of ", bytes.size(), " bytes: out of memory");
-  }
-  std::string out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
-  out.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(), out.size()));
-  return out;
-}
-
 // Puts head and compressed values into the page, whose counts are filled in.
 void finish_page(ParquetPage& page, const std::string& values) {
   constexpr std::size_t kLimit = std::numeric_limits<std::int32_t>::max();
-  const std::string compressed = values.size() > kLimit ? std::string() : gzip(values);
+  const std::string compressed = values.size() > kLimit ? std::string() : compressed_gzip(values);
   if (values.size() > kLimit || compressed.size() > kLimit) {
     fail("a block of ", page.rows, " rows has ", values.size(),
          " bytes in one column, and a page of a Parquet file has at most ", kLimit, "; use --format csv");

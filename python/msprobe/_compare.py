@@ -144,7 +144,7 @@ def compare(
     """Compares two dumps and writes a table of every tensor; prints nothing.
 
     The arguments are the options of `msprobe compare`, which docs/compare.md describes. `target` and `golden` are a dump.json, a folder
-    with one, a rank, proc or pid folder, a step folder or a dump_path; `formats` are of "csv", "xlsx", "parquet" and "jsonl";
+    with one, a rank, proc or pid folder, a step folder or a dump_path; `formats` are of "csv", "xlsx", "parquet", "jsonl" and "html";
     `rtol` and `atol` are fractions and absolute values of the tensors' elements.
 
     Raises ValueError for wrong arguments and for dumps that cannot be compared, OSError for files that cannot be read or written. Of

@@ -19,8 +19,8 @@ MAY_INCLUDE["ops"] = {"base", "format", "stats", "log", "dump", "device"}
 TORCH_HEADER = re.compile(r"(torch|ATen|c10|caffe2)/")
 VENDOR_HEADER = re.compile(r"(torch_npu|acl|aclnn|aclnnop|hccl|third_party|op_plugin)/|cuda")
 
-CODE_SUFFIXES = {".h", ".cpp", ".c", ".inc", ".py", ".sh"}
-CODE_FOLDERS = ["csrc", "hostnpu", "python", "tests", "tools", "fuzz", "bench", "examples"]
+CODE_SUFFIXES = {".h", ".cpp", ".c", ".inc", ".py", ".sh", ".ts", ".mjs"}
+CODE_FOLDERS = ["csrc", "hostnpu", "python", "tests", "tools", "fuzz", "bench", "examples", "web"]
 MAX_LINES = 400
 # path: why it is longer
 LONG_FILES: dict[str, str] = {}
@@ -50,7 +50,9 @@ def code_files() -> list[Path]:
     found = [ROOT / "setup.py", ROOT / ".ci" / "run"]
     for folder in CODE_FOLDERS:
         found += [
-            path for path in (ROOT / folder).rglob("*") if path.suffix in CODE_SUFFIXES and "__pycache__" not in path.parts
+            path
+            for path in (ROOT / folder).rglob("*")
+            if path.suffix in CODE_SUFFIXES and not {"__pycache__", "node_modules"} & set(path.parts)
         ]
     return sorted(found)
 

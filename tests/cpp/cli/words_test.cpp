@@ -95,7 +95,11 @@ TEST(CompareOptions, Formats) {
   EXPECT_EQ(extensions({"--xlsx"}), ".xlsx");
   EXPECT_EQ(extensions({"--format", "csv,parquet", "--xlsx"}), ".csv.parquet.xlsx");
   EXPECT_EQ(extensions({"--format", "jsonl", "csv", "--format", "jsonl"}), ".jsonl.csv");
-  EXPECT_EQ(wrong({"--format", "ods"}), "--format must be of csv, xlsx, parquet and jsonl, got 'ods'");
+  EXPECT_EQ(extensions({"--html"}), ".csv");
+  EXPECT_EQ(extensions({"--format", "html"}), "");
+  EXPECT_EQ(parse({"--html"}).options.whole_formats.size(), 1U);
+  EXPECT_EQ(parse({"--format", "html,csv", "--html"}).options.whole_formats.size(), 1U);
+  EXPECT_EQ(wrong({"--format", "ods"}), "--format must be of csv, xlsx, parquet, jsonl and html, got 'ods'");
 }
 
 TEST(CompareOptions, FailOn) {

@@ -40,6 +40,7 @@ class TestBlock : public compare::RowBlock {
     scratch.text = cell.text;  // as the real one: the text lives until the next call
     return {cell.kind, scratch.text, cell.real, cell.integer};
   }
+  [[nodiscard]] const read::Counts* special_values(std::size_t /*row*/, bool /*of_target*/) const override { return nullptr; }
 
  private:
   const compare::TableInfo& table_;

@@ -1,86 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Summary to JSON.
-#include "cli/summary_json.h"
+#include "report/summary_json.h"
 
-#include <cmath>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "compare/divergence_text.h"
-#include "dump/json.h"
+#include "report/json_text.h"
 
-namespace msprobe::cli {
+namespace msprobe::report {
 namespace {
 
-// Members and elements with their commas.
-class JsonText {
- public:
-  void key(std::string_view name) {
-    comma();
-    dump::append_json_string(out_, name);
-    out_ += ": ";
-    first_ = true;
+void append_counts(JsonText& json, const compare::ResultCounts& counts) {
+  json.open('{');
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    json.key(compare::result_name(static_cast<compare::Result>(i)));
+    json.integer(static_cast<std::int64_t>(counts[i]));
   }
-  void open(char bracket) {
-    comma();
-    out_ += bracket;
-    first_ = true;
-  }
-  void close(char bracket) {
-    out_ += bracket;
-    first_ = false;
-  }
-  void text(std::string_view value) {
-    comma();
-    dump::append_json_string(out_, value);
-  }
-  void integer(std::int64_t value) {
-    comma();
-    dump::append_json_number(out_, value);
-  }
-  void integer(std::optional<std::int64_t> value) {
-    if (value) {
-      integer(*value);
-    } else {
-      comma();
-      out_ += "null";
-    }
-  }
-  void real(double value) {  // what JSON has no number for is its name
-    comma();
-    if (std::isfinite(value)) {
-      dump::append_json_number(out_, value);
-    } else {
-      out_ += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
-    }
-  }
-  void texts(const std::vector<std::string>& values) {
-    open('[');
-    for (const std::string& value : values) {
-      text(value);
-    }
-    close(']');
-  }
-  void counts(const compare::ResultCounts& counts) {
-    open('{');
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      key(compare::result_name(static_cast<compare::Result>(i)));
-      integer(static_cast<std::int64_t>(counts[i]));
-    }
-    close('}');
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  void comma() {
-    out_ += first_ ? "" : ", ";
-    first_ = false;
-  }
-
-  std::string out_;
-  bool first_ = true;
-};
+  json.close('}');
+}
 
 std::string_view mode_name(compare::Mode mode) {
   switch (mode) {
@@ -141,7 +80,7 @@ void append_pair(JsonText& json, const compare::PairSummary& pair) {
   json.key("mode");
   json.text(mode_name(pair.mode));
   json.key("counts");
-  json.counts(pair.counts);
+  append_counts(json, pair.counts);
   json.key("largest_relative_error");
   json.real(pair.largest_relative_error);
   json.key("divergence");
@@ -182,7 +121,7 @@ std::string summary_json(const compare::Summary& summary) {
   JsonText json;
   json.open('{');
   json.key("counts");
-  json.counts(summary.counts);
+  append_counts(json, summary.counts);
   json.key("pairs");
   json.open('[');
   for (const compare::PairSummary& pair : summary.pairs) {
@@ -211,4 +150,4 @@ std::string summary_json(const compare::Summary& summary) {
   return json.take();
 }
 
-}  // namespace msprobe::cli
+}  // namespace msprobe::report

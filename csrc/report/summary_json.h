@@ -6,9 +6,9 @@
 
 #include "compare/run.h"
 
-namespace msprobe::cli {
+namespace msprobe::report {
 
 // One object. python/msprobe/_compare.py reads it and says what its members are.
 std::string summary_json(const compare::Summary& summary);
 
-}  // namespace msprobe::cli
+}  // namespace msprobe::report

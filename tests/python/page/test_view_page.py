@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`msprobe view`: the page of one dump, and what the program says of it."""
+
+from __future__ import annotations
+
+import cli_runs
+import pages
+import pytest
+
+
+def signs(folder, data):
+    done = cli_runs.run("view", cli_runs.write_dump(folder / "dump.json", data), "-o", folder / "out")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_page_of_a_dump(browser, tmp_path):
+    dump = cli_runs.write_dump(tmp_path / "dump.json", pages.model("target", fault_at=None, nan_at=20))
+    page = pages.viewed(tmp_path, dump)
+    browser.show(page, locale="en-US")
+    (verdict,) = browser.text(selector=".verdict p")
+    assert verdict == (
+        "NaN or Inf first appears in Module.layers.20.mlp.down.Linear.forward.0.output.0, whose inputs were finite"
+    )
+    assert browser.text(selector=".signs li")[1].startswith(
+        "1 outputs are all zero; Module.layers.5.mlp.MLP.forward.0.output.0"
+    )
+    browser.click(selector=".signs li:nth-child(2) button")
+    browser.wait(code="document.querySelector('.row[aria-selected=true]') !== null")
+    assert browser.text(selector=".detail h2")[0].startswith("Module.layers.5.mlp.MLP.forward.0.output.0")
+    assert browser.evaluate(code="document.querySelectorAll('.records tbody tr')[0].children.length") == 2
+    browser.picture_of("view")
+    told = browser.told()
+    assert told["errors"] == [] and len(told["requests"]) == 1
+
+
+def test_ranks_and_steps_of_one_run(browser, tmp_path):
+    for step in range(2):
+        for rank in range(2):
+            nan_at = 7 if (step, rank) == (1, 0) else None
+            data = pages.model("target", fault_at=None, nan_at=nan_at)
+            cli_runs.write_dump(tmp_path / "run" / f"step{step}" / f"rank{rank}" / "dump.json", data)
+    done = cli_runs.run("view", tmp_path / "run", "-o", tmp_path / "view")
+    assert done.stdout.count("All numbers are finite.") == 3
+    assert "step 1 rank0: 384 rows\n  NaN or Inf first appears in Module.layers.7.mlp.down" in done.stdout
+    browser.show(cli_runs.only_file(tmp_path / "view", "*.html"), "#pair=2", locale="en-US")
+    levels = "[...document.querySelectorAll('button.pair')].map(pair => pair.className.split(' ')[1])"
+    assert browser.evaluate(code=levels) == ["warning", "warning", "error", "warning"]
+    narrowed = cli_runs.run("view", tmp_path / "run", "-o", tmp_path / "one", "--step", "1", "--rank", "0")
+    assert narrowed.stdout.startswith("384 rows")
+
+
+def output(**changes):
+    return {"Module.a.Linear.forward.0": cli_runs.entry(cli_runs.tensor(), cli_runs.tensor(**changes))}
+
+
+# rms = Norm / sqrt(16) against the largest magnitude
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"norm": 0.0, "maximum": 0.0, "Min": 0.0, "Mean": 0.0}, "all zero"),
+        ({"norm": 4.0, "maximum": 1.0, "Min": 1.0, "Mean": 1.0}, "same value"),
+        ({"norm": 3.99, "maximum": 1.0, "Min": -1.0}, "saturated"),
+        ({"norm": 3.9, "maximum": 1.0, "Min": -1.0}, ""),
+        ({"norm": 9e4, "maximum": 65504.0, "dtype": "torch.float16"}, "largest number"),
+        ({"norm": 9e4, "maximum": 65504.0, "dtype": "torch.float32"}, ""),
+        ({"Counts": {"nan": 0, "pos_inf": 0, "neg_inf": 0, "zero": 16}}, "99 %"),
+        ({"Counts": {"nan": 0, "pos_inf": 0, "neg_inf": 0, "zero": 15}}, ""),
+        ({"Counts": {"nan": 1, "pos_inf": 0, "neg_inf": 0, "zero": 0}}, "NaN or Inf first appears in Module.a"),
+        ({"norm": float("inf"), "maximum": 0.0, "Min": float("-inf"), "Mean": float("-inf")}, ""),  # an additive mask
+        ({"norm": float("inf"), "maximum": 1.0, "Min": float("-inf"), "Mean": float("-inf")}, "NaN or Inf first appears"),
+        ({"norm": 4.0, "maximum": 1, "Min": 1, "dtype": "torch.int64"}, ""),
+        ({"norm": 0.0, "maximum": 0.0, "Min": 0.0, "Mean": 0.0, "shape": []}, ""),
+    ],
+)
+def test_signs(tmp_path, changes, words):
+    told = signs(tmp_path, output(**changes))
+    if words:
+        assert words in told
+    else:
+        assert [line.strip() for line in told.splitlines()[1:-1]] == ["All numbers are finite."]
+
+
+def test_the_first_is_the_first_in_time_where_the_dump_has_an_order(tmp_path):
+    """A container stands before what is inside it, but its output comes later."""
+    nan = {"Max": None, "Special": {"Max": "nan"}, "Counts": {"nan": 1, "pos_inf": 0, "neg_inf": 0, "zero": 0}}
+    data = {
+        "Module.a.Block.forward.0": cli_runs.entry(cli_runs.tensor(), cli_runs.tensor(**nan))
+        | {"Order": {"first": 0, "last": 3}},
+        "Module.a.b.Linear.forward.0": cli_runs.entry(cli_runs.tensor(), cli_runs.tensor(**nan))
+        | {"Order": {"first": 1, "last": 2}},
+    }
+    assert "first appears in Module.a.b.Linear.forward.0.output.0, whose inputs were finite." in signs(tmp_path, data)
+    data["Module.a.b.Linear.forward.0"]["input_args"][0] |= nan
+    assert "first appears in Module.a.b.Linear.forward.0.input.0." in signs(tmp_path, data)
+
+
+def test_makers_of_constants_are_no_dead_layers(tmp_path):
+    zero = cli_runs.tensor(0.0, maximum=0.0, Min=0.0, Mean=0.0)
+    data = {
+        "Aten.zeros.0.forward": {"input_args": [], "input_kwargs": {}, "output": [zero]},
+        "Aten.relu.0.forward": cli_runs.entry(cli_runs.tensor(), zero),
+    }
+    assert "1 outputs are all zero; first Aten.relu.0.forward.output.0." in signs(tmp_path, data)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["no_such"], "cannot open 'no_such'"),
+        ([], "DUMP"),
+        (["--rank", "x", "."], "--rank must be numbers and ranges"),
+        (["--threads", "0", "."], "--threads must be"),
+    ],
+)
+def test_errors_are_one_line(tmp_path, words, message):
+    done = cli_runs.run("view", *words, cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and message in done.stderr, done.stderr
+    assert list(tmp_path.rglob("*.html")) == []
+
+
+def test_a_broken_dump_among_others_is_told(tmp_path):
+    cli_runs.write_dump(tmp_path / "run" / "rank0" / "dump.json", output())
+    (tmp_path / "run" / "rank1").mkdir()
+    (tmp_path / "run" / "rank1" / "dump.json").write_text("{")
+    done = cli_runs.run("view", tmp_path / "run", "-o", tmp_path / "view")
+    assert done.returncode == 2 and "rank1" in done.stderr
+    assert cli_runs.only_file(tmp_path / "view", "*.html").stat().st_size > 0
