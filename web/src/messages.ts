@@ -14,8 +14,9 @@ export function messagesOf(cell: string): string[] {
 
 type Told = [pattern: RegExp, chinese: string];
 
-const STATISTICS: Record<string, string> = { Max: "最大值", Min: "最小值", Mean: "均值", Norm: "范数", value: "值" };
-const LEVELS: Record<string, string> = { error: "错误", warning: "警告", note: "备注" };
+// Maps: what is looked up may be anybody's text.
+const STATISTICS = new Map([["Max", "最大值"], ["Min", "最小值"], ["Mean", "均值"], ["Norm", "范数"], ["value", "值"]]);
+const LEVELS = new Map([["error", "错误"], ["warning", "警告"], ["note", "备注"]]);
 
 // $1, $2, ... are what stands in brackets.
 const KNOWN: Told[] = [
@@ -69,9 +70,9 @@ export function explained(message: string): string {
     if (found) {
       const words = chinese.replace(/\$(\d)/g, (_, place: string) => {
         const part = found[Number(place)] ?? "";
-        return STATISTICS[part] ?? part;
+        return STATISTICS.get(part) ?? part;
       });
-      return level === "" ? words : `${LEVELS[level] ?? level}：${words}`;
+      return level === "" ? words : `${LEVELS.get(level) ?? level}：${words}`;
     }
   }
   return "";
