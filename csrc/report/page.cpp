@@ -52,7 +52,7 @@ struct Table {
 };
 
 Told tell(const compare::RowBlock& block) {
-  static const std::string kDtypeAlone = "[\"" + std::string(compare::fixed_text(compare::Rule::kDtype)) + "\"]";
+  static const std::string dtype_alone = "[\"" + std::string(compare::fixed_text(compare::Rule::kDtype)) + "\"]";
   const compare::TableInfo& table = block.table();
   Told told;
   compare::Scratch scratch;
@@ -60,7 +60,7 @@ Told tell(const compare::RowBlock& block) {
     if (block.result(row) != compare::Result::kError) {
       continue;
     }
-    told.dtype_alone += block.cell(row, table.message_column, scratch).text == kDtypeAlone ? 1 : 0;
+    told.dtype_alone += block.cell(row, table.message_column, scratch).text == dtype_alone ? 1 : 0;
     if (!told.first_error) {
       told.first_error = RowPlace{row, std::string(block.cell(row, table.name_column, scratch).text)};
     }
