@@ -10,17 +10,21 @@ import torch
 
 
 class Elements(NamedTuple):
-    """What two tensors of one shape have to do with each other. Elements that are not finite on a side count in `not_finite` alone."""
+    """What two tensors of one shape have to do with each other; elements that are not finite count in `not_finite` alone."""
 
     shape: tuple[int, ...]
     relative_l2: float
-    """|target - golden| / |golden|"""
+    """|target - golden| / |golden|; NaN if no element is finite."""
     cosine: float
     """1: the same direction; 0: nothing to do with each other."""
     scale: float
     """The factor by which golden comes nearest to target."""
     not_finite: int
     """Elements of target that are not finite where golden's are."""
+    along: list[list[float]]
+    """The relative L2 error at each index of the first two dimensions, requests and tokens."""
+    worst: tuple[tuple[int, ...], float, float]
+    """Where the two are furthest apart, and target's and golden's element there. NaN is furthest of all."""
 
 
 def compare(target: torch.Tensor, golden: torch.Tensor) -> Elements:
@@ -29,23 +33,32 @@ def compare(target: torch.Tensor, golden: torch.Tensor) -> Elements:
         raise ValueError(f"tensors must have one shape to be compared, got {list(target.shape)} and {list(golden.shape)}")
     finite = target.isfinite() & golden.isfinite()
     t, g = target.double()[finite], golden.double()[finite]
-    square = g.dot(g)
     return Elements(
         tuple(golden.shape),
-        ((t - g).norm() / g.norm()).item(),
+        _relative_l2(target, golden),
         (t.dot(g) / (t.norm() * g.norm())).item(),
-        (t.dot(g) / square).item(),
+        (t.dot(g) / g.dot(g)).item(),
         int((golden.isfinite() & ~target.isfinite()).sum()),
+        [
+            [_relative_l2(*pair) for pair in zip(target.unbind(dim), golden.unbind(dim), strict=True)]
+            for dim in range(min(2, golden.dim()))
+        ],
+        _worst(target, golden),
     )
 
 
-def load(folder: Path, name: str, step: int, rows: int) -> torch.Tensor:
-    """The tensor that the step saved, without the padding behind `rows`."""
-    return torch.load(folder / f"{name}_{step}.pt", map_location="cpu", weights_only=True)[:rows]
+def load(folder: Path, name: str, step: int) -> torch.Tensor:
+    """What acl_save left of the step: each run of the forward, replays included, has the next number."""
+    return torch.load(folder / f"{name}_{step}.pt", map_location="cpu", weights_only=True)
 
 
-def worst(target: torch.Tensor, golden: torch.Tensor) -> tuple[tuple[int, ...], float, float]:
-    """Where the two are furthest apart, and what stands there. NaN is furthest of all."""
+def _relative_l2(target: torch.Tensor, golden: torch.Tensor) -> float:
+    finite = target.isfinite() & golden.isfinite()
+    t, g = target.double()[finite], golden.double()[finite]
+    return ((t - g).norm() / g.norm()).item()
+
+
+def _worst(target: torch.Tensor, golden: torch.Tensor) -> tuple[tuple[int, ...], float, float]:
     difference = (target.double() - golden.double()).abs().nan_to_num(nan=torch.inf)
     index = torch.unravel_index(difference.argmax(), difference.shape)
     return tuple(int(i) for i in index), target[index].item(), golden[index].item()

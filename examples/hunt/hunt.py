@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 import sys
@@ -22,16 +23,25 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # the weights are made here
 
 import elements
 import torch
-import torch_npu
 from faults import FAULTS
 from model import BATCH, LAYERS
 from points import Point, points_of, save_at
 from runs import Golden, Target
 
 import msprobe
+from msprobe.pytorch import flush
 
 WIDTH = 116
 INDENT = 11
+
+
+class Saved(NamedTuple):
+    """A tensor that acl_save brought from both runs."""
+
+    point: Point
+    elements: elements.Elements
+    """Of the requests' rows."""
+    not_finite_in_padding: int
 
 
 class Found(NamedTuple):
@@ -41,15 +51,19 @@ class Found(NamedTuple):
     target_tokens: torch.Tensor
     told: list[str]
     """What the dumper warned of."""
-    account: dict[str, Any]
-    """"Run" of the target's last step."""
+    run: dict[str, Any]
+    """What the target's last dump.json says of the run."""
     step: int
     """The first that parts; -1 if none does."""
-    verdict: dict[str, Any]
-    """"divergence" of that step in diff_analyze_*.json; of the last step if none parts."""
+    verdicts: list[dict[str, Any]]
+    """"divergence" in diff_analyze_*.json, of each step."""
     page: Path
-    saved: list[tuple[Point, elements.Elements]]
-    worst: tuple[tuple[int, ...], float, float] | None
+    saved: list[Saved]
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """Of the first step that parts, else of the last one."""
+        return self.verdicts[self.step]
 
 
 def golden_dump(out: Path) -> torch.Tensor:
@@ -73,30 +87,24 @@ def hunt(name: str, layer: int, out: Path, golden_tokens: torch.Tensor) -> Found
     )
     step = -1 if compared.first_diverging_step is None else compared.first_diverging_step
     (analysis,) = folder.glob("diff_analyze_*.json")
-    verdict = _verdict(json.loads(analysis.read_text(encoding="utf-8")), step)
+    analysed = json.loads(analysis.read_text(encoding="utf-8"))
+    verdicts = [pairs[0]["divergence"] for key, pairs in analysed.items() if key.startswith("step_")]
     (page,) = folder.glob("compare_result_*.html")
+    last_dump = max((folder / "target" / "dump").glob("step*/*/dump.json"))
+    run = json.loads(last_dump.read_text(encoding="utf-8"))["Run"]
 
-    saved, worst = [], None
-    if verdict["first"] is not None:
-        points = points_of(verdict["first"])
+    saved = []
+    if step >= 0:
+        points = points_of(verdicts[step]["first"])
         Golden().generate(watch=partial(save_at, points=points, folder=folder / "saved_golden"))
         target.generate(watch=partial(save_at, points=points, folder=folder / "saved_target"))
-        msprobe.pytorch.flush()
+        flush()
         for point in points:
-            pair = [elements.load(folder / f"saved_{side}", point.name, step, BATCH) for side in ("target", "golden")]
-            saved.append((point, elements.compare(*pair)))
-            worst = elements.worst(*pair)
-    return Found(golden_tokens, tokens, told, _run_of_last_step(folder), step, verdict, page, saved, worst)
-
-
-def _verdict(analysis: dict[str, Any], step: int) -> dict[str, Any]:
-    steps = [(key, pairs[0]["divergence"]) for key, pairs in analysis.items() if key.startswith("step_")]
-    return next((verdict for key, verdict in steps if key.startswith(f"step_{step}_")), steps[-1][1])
-
-
-def _run_of_last_step(folder: Path) -> dict[str, Any]:
-    dumps = sorted((folder / "target" / "dump").glob("step*/*/dump.json"))
-    return json.loads(dumps[-1].read_text(encoding="utf-8"))["Run"]
+            right = elements.load(folder / "saved_golden", point.name, step)
+            seen = elements.load(folder / "saved_target", point.name, step)
+            lost = int((~seen[BATCH:].isfinite()).sum())
+            saved.append(Saved(point, elements.compare(seen[:BATCH], right), lost))
+    return Found(golden_tokens, tokens, told, run, step, verdicts, page, saved)
 
 
 # --- telling --------------------------------------------------------------------------------------------------------
@@ -120,39 +128,58 @@ def _tokens(found: Found) -> Iterator[str]:
         yield f"{head:<{INDENT}}{' | '.join(rows)}"
 
 
+def _number(number: float) -> str:
+    return "-" if math.isnan(number) else f"{number:.3g}"
+
+
 def _elements(found: Found) -> Iterator[str]:
-    yield f"{'elements':<{INDENT}}{'saved by acl_save, step ' + str(found.step):<58}{'relative L2':>12}{'cosine':>9}{'scale':>8}{'not finite':>12}"
-    for point, measured in found.saved:
+    head = f"step {found.step} of both runs, saved by acl_save"
+    yield f"{'elements':<{INDENT}}{head:<58}{'relative L2':>11}{'cosine':>8}{'scale':>8}{'not finite':>12}{'in padding':>12}"
+    for point, measured, lost in found.saved:
         name = f"{point.name} {list(measured.shape)}"
-        numbers = f"{measured.relative_l2:>12.4g}{measured.cosine:>9.4f}{measured.scale:>8.3f}"
-        lost = f"{measured.not_finite:>12}"
-        yield f"{'':<{INDENT}}{name:<58}{numbers}{lost}"
-    if found.worst is not None:
-        index, target, golden = found.worst
-        yield f"{'':<{INDENT}}furthest apart at {list(index)}: target {target:.6g}, golden {golden:.6g}"
+        numbers = [_number(number) for number in (measured.relative_l2, measured.cosine, measured.scale)]
+        yield (
+            f"{'':<{INDENT}}{name:<58}{numbers[0]:>11}{numbers[1]:>8}{numbers[2]:>8}{measured.not_finite or '-':>12}{lost or '-':>12}"
+        )
+    named = found.saved[-1].elements
+    for dimension, errors in zip(("request", "token"), named.along, strict=False):
+        if len(errors) > 1 and not any(math.isnan(error) for error in errors):
+            yield f"{'':<{INDENT}}the last one, relative L2 by {dimension}: {' '.join(f'{error:.2g}' for error in errors)}"
+    index, target, golden = named.worst
+    yield f"{'':<{INDENT}}the last one, furthest apart at {list(index)}: target {target:.6g}, golden {golden:.6g}"
+
+
+def _dumper(found: Found) -> str:
+    account = found.run["Account"]
+    graphs = ", ".join(
+        f"graph {graph['id']} ({graph['sites']} tensors, {graph['replays']} replay)" for graph in found.run["graphs"]
+    )
+    silent = ", ".join(account["silent"]) or "none"
+    return (
+        f"{account['recorded']} of {account['hooked']} modules recorded, silent: {silent}; {account['dropped']} records dropped. "
+        f"Step 0, the prefill, is eager; the last step is {graphs}"
+    )
 
 
 def report(name: str, layer: int, out: Path, found: Found) -> str:
     """The hunt, on one screen."""
-    run, verdict = found.account, found.verdict
-    account = run["Account"]
-    lines = [f"== {name}: {FAULTS[name].story.format(layer=layer)}", *_tokens(found)]
-    graphs = ", ".join(f"graph {graph['id']} with {graph['sites']} sites" for graph in run["graphs"])
-    lines.append(
+    weights = found.verdicts[0]
+    where = f"Step {found.step} is the first that parts. " if found.step >= 0 else "No step parts. "
+    lines = [
+        f"== {name}: {FAULTS[name].story.format(layer=layer)}",
+        *_tokens(found),
+        _said("dumper", _dumper(found)),
+        *(_said("", warning) for warning in found.told),
         _said(
-            "dumper",
-            f"step 0 is the prefill, eager; each further step replays {graphs}; "
-            f"{account['recorded']} of {account['hooked']} modules recorded, {account['dropped']} records dropped",
-        )
-    )
-    lines += [_said("", warning) for warning in found.told]
-    lines.append(_said("compare", f"-tp {out / name}/target/dump -gp {out}/golden/dump -o {out / name} --format html -da"))
-    where = f"Step {found.step}. " if found.step >= 0 else "No step parts. "
-    lines.append(_said("", where + verdict["sentence"]))
-    lines += [_said("", rider) for rider in verdict["riders"]]
-    if found.saved:
-        lines += _elements(found)
-    lines.append(_said("page", str(found.page)))
+            "compare",
+            f"msprobe compare -tp {out / name}/target/dump -gp {out}/golden/dump -o {out / name} --format html -da",
+        ),
+        _said("", where + found.verdict["sentence"]),
+        *(_said("", rider) for rider in found.verdict["riders"]),
+        _said("", f"Weights and buffers: {weights['parameters_off']} of {weights['parameters_judged']} differ."),
+        *(_elements(found) if found.saved else ()),
+        _said("page", str(found.page)),
+    ]
     return "\n".join(lines)
 
 
@@ -160,13 +187,15 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="hunt.py", description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=f"of {', '.join(FAULTS)}; default: all")
     parser.add_argument("--layer", type=int, default=3, choices=range(LAYERS), help="the layer that is faulty (default: 3)")
-    parser.add_argument("--out", type=Path, default=Path("out/hunt"), help="folder for dumps, pages and tensors (default: out/hunt)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/hunt"), help="folder for dumps, pages and tensors (default: out/hunt)"
+    )
     options = parser.parse_args(arguments)
     unknown = [name for name in options.faults if name not in FAULTS]
     if unknown:
         parser.error(f"there is no fault {unknown[0]}; there are {', '.join(FAULTS)}")
     golden_tokens = golden_dump(options.out)
-    for name in options.faults or FAULTS:
+    for name in dict.fromkeys(options.faults or FAULTS):
         found = hunt(name, options.layer, options.out, golden_tokens)
         print(report(name, options.layer, options.out, found), end="\n\n", flush=True)
     return 0

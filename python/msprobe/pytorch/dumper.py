@@ -57,7 +57,7 @@ class AclGraphDumper:
         self._custom_apis: list[custom_api.Wrapped] = []
         self._parameters: Parameters | None = None
         self._identity: Identity | None = None
-        self._sites: list[tuple[str, bool, int]] = []  # name, filtered, parent, of each module
+        self._sites: list[tuple[str, bool, bool, int]] = []  # name, filtered, has_forward, parent, of each module
         self._wrote_anything = False
         self._lock = threading.RLock()  # start, step and close of several threads come one after the other
         self._told_of_empty_step = False
@@ -180,8 +180,8 @@ class AclGraphDumper:
         self._wrote_anything = True  # whether a child writes is its own affair
         if self._handle is not None:
             aclgraph_dump_ext.renew(self._handle)
-            for name, filtered, parent in self._sites:
-                aclgraph_dump_ext.add_site(self._handle, name, filtered=filtered, parent=parent)
+            for name, filtered, has_forward, parent in self._sites:
+                aclgraph_dump_ext.add_site(self._handle, name, filtered=filtered, has_forward=has_forward, parent=parent)
             self._place_step(self._handle)
 
     def backend(self, name: str, **options: Any) -> Callable[..., Any]:
@@ -242,7 +242,7 @@ class AclGraphDumper:
     def _tell_if_useless(self) -> None:
         """At the end: a dumper that was started and has written nothing."""
         if self._handle is not None and not self._wrote_anything:
-            hooked = sum(not filtered for _, filtered, _ in self._sites)
+            hooked = sum(not filtered for _, filtered, _, _ in self._sites)
             sys.stderr.write(
                 f"msprobe: an AclGraphDumper was started and wrote no entry, {hooked} modules collected from, "
                 f"dump_path {self._config.dump_path}: step() was not called, or nothing was recorded in its steps\n"
@@ -252,14 +252,14 @@ class AclGraphDumper:
         process = f"rank{self._rank}" if self._rank is not None else f"pid{os.getpid()}"
         return os.path.join(self._config.dump_path, f"step{step}", process)
 
-    def _add_site(self, handle: int, name: str, wanted: bool, parent: int) -> int:
+    def _add_site(self, handle: int, name: str, wanted: bool, has_forward: bool, parent: int) -> int:
         """Counts a module in the dumper's account; returns its number there. At level L1 there are no modules to count."""
         if not self._config.modules:
             return -1
         only_marks = name in self._scope and not self._config.wants(name)
-        site = (name, not wanted or only_marks, parent)
-        self._sites.append(site)
-        return aclgraph_dump_ext.add_site(handle, name, filtered=site[1], parent=parent)
+        filtered = not wanted or only_marks
+        self._sites.append((name, filtered, has_forward, parent))
+        return aclgraph_dump_ext.add_site(handle, name, filtered=filtered, has_forward=has_forward, parent=parent)
 
     def _open(self, model: torch.nn.Module) -> int:
         config = self._config
@@ -329,7 +329,8 @@ class AclGraphDumper:
             wanted = (self._config.modules and self._config.wants(full_name)) or full_name in self._scope
             root = module is model
             entry = root or module in entries
-            numbers[name] = self._add_site(handle, full_name, wanted, numbers.get(name.rpartition(".")[0], -1))
+            parent = numbers.get(name.rpartition(".")[0], -1)
+            numbers[name] = self._add_site(handle, full_name, wanted, modules.has_forward(module), parent)
             if self._identity is not None:
                 self._identity.add(module, full_name)
             if not wanted and not entry:
