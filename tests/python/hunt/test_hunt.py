@@ -33,7 +33,9 @@ def test_a_hunt_fits_one_screen(tmp_path: Path) -> None:
     assert "No step parts. No jump above 8 x noise" in healthy
     assert "elements" not in healthy
     told = " ".join(rebound.split())
-    assert "Step 1 is the first that parts. First fault: first visible at output 0 of Module.model.layers.4.mlp.down_proj." in told
+    assert (
+        "Step 1 is the first that parts. First fault: first visible at output 0 of Module.model.layers.4.mlp.down_proj." in told
+    )
     assert "msprobe: Module.model.layers.4.mlp.down_proj.Linear.weight: a captured graph reads 0x" in told
     assert "*" in rebound.splitlines()[2], "tokens that differ are marked"
     for text in (healthy, rebound):
@@ -41,7 +43,7 @@ def test_a_hunt_fits_one_screen(tmp_path: Path) -> None:
         assert len(lines) <= 40
         assert max(map(len, lines)) <= 120
         (page,) = [line.split()[1] for line in lines if line.startswith("page ")]
-        assert (tmp_path / page).read_text(encoding="utf-8").startswith("<!doctype html>")
+        assert (tmp_path / page).read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
 def test_unknown_faults_and_layers_are_refused(tmp_path: Path) -> None:

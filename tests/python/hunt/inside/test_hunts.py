@@ -15,9 +15,10 @@ sys.path.insert(0, str(ROOT / "examples" / "hunt"))
 
 from elements import compare  # noqa: E402
 from faults import FAULTS  # noqa: E402
-from hunt import Found, golden_dump, hunt  # noqa: E402
 from model import BATCH, PROMPT, TOKENS, build, checkpoint, prompts  # noqa: E402
 from points import Point, points_of  # noqa: E402
+
+from hunt import Found, golden_dump, hunt  # noqa: E402
 
 
 class Golden(NamedTuple):

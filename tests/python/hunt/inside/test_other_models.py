@@ -17,7 +17,7 @@ from msprobe.pytorch import AclGraphDumper
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-from transformers import (  # noqa: E402
+from transformers import (
     BertConfig,
     BertModel,
     ModernBertConfig,
@@ -129,7 +129,7 @@ def dump(model: PreTrainedModel, folder: Path, kind: Kind, captured: bool) -> Pa
     return folder / "dump"
 
 
-def both(folder: Path, kind: Kind, *, fault: bool) -> tuple[Path, Path]:
+def both(folder: Path, kind: Kind, dtype: torch.dtype, *, fault: bool) -> tuple[Path, Path]:
     golden, target = kind.make().eval(), kind.make().eval()
     values = weights(golden)
     golden.load_state_dict(values, strict=False)
@@ -138,7 +138,7 @@ def both(folder: Path, kind: Kind, *, fault: bool) -> tuple[Path, Path]:
         values = {**values, name: values[name].T}
     target.load_state_dict(values, strict=False)
     golden_dump = dump(golden, folder / "golden", kind, captured=False)
-    return dump(target.to("npu", torch.bfloat16), folder / "target", kind, kind.captured), golden_dump
+    return dump(target.to("npu", dtype), folder / "target", kind, kind.captured), golden_dump
 
 
 def read(folder: Path, step: int) -> dict[str, Any]:
@@ -146,17 +146,26 @@ def read(folder: Path, step: int) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def modules(dumped: dict[str, Any]) -> list[str]:
-    return [name for name in dumped["data"] if name.startswith("Module.")]
+def modules(dumped: dict[str, Any]) -> dict[str, Any]:
+    """Calls of modules in their order, each with the shapes of all its tensors, and of its parameters."""
+    return {name: shapes(call) for name, call in dumped["data"].items() if name.startswith("Module.")}
+
+
+def shapes(recorded: Any) -> Any:
+    if isinstance(recorded, list):
+        return [shapes(value) for value in recorded]
+    return recorded["shape"] if "shape" in recorded else {key: shapes(v) for key, v in recorded.items() if key != "Order"}
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_records_are_complete_and_a_healthy_run_is_quiet(tmp_path: Path, name: str) -> None:
     kind = KINDS[name]
-    target, golden = both(tmp_path, kind, fault=False)
+    target, golden = both(tmp_path, kind, torch.bfloat16, fault=False)
     for step in range(2):
         seen, right = read(target, step), read(golden, step)
-        assert modules(seen) == modules(right)
+        assert list(modules(seen)) == list(modules(right))
+        if kind.captured:  # else an expert's rows are those that noise sends to it
+            assert modules(seen) == modules(right)
         account = seen["Run"]["Account"]
         assert account["recorded"] == len({entry.rsplit(".", 2)[0] for entry in modules(seen)})
         assert account["dropped"] == account["filtered"] == 0
@@ -170,13 +179,14 @@ def test_records_are_complete_and_a_healthy_run_is_quiet(tmp_path: Path, name: s
         assert len(seen["Run"]["graphs"]) == kind.captured
     found = msprobe.compare(target, golden, output=tmp_path / "out")
     assert [pair.divergence.grade for pair in found.pairs] == ["none", "none"], found.first_divergence
-    assert found.counts["unmatched"] == 0 or name.startswith("experts") or True
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_transposed_weight_is_named(tmp_path: Path, name: str) -> None:
+    """Experts in float32: in bfloat16 noise sends tokens to other experts, and behind these nothing small can be seen."""
     kind = KINDS[name]
-    target, golden = both(tmp_path, kind, fault=True)
+    dtype = torch.float32 if name.startswith("experts") else torch.bfloat16
+    target, golden = both(tmp_path, kind, dtype, fault=True)
     found = msprobe.compare(target, golden, output=tmp_path / "out")
     assert found.first_diverging_step == 0
     assert found.first_divergence.call == f"Module.{kind.square}.Linear.forward.0", found.first_divergence.sentence
