@@ -48,6 +48,7 @@ class Found(NamedTuple):
     """What came of one hunt."""
 
     golden_tokens: torch.Tensor
+    """What golden takes where it has read what the target has."""
     target_tokens: torch.Tensor
     told: list[str]
     """What the dumper warned of."""
@@ -66,15 +67,8 @@ class Found(NamedTuple):
         return self.verdicts[self.step]
 
 
-def golden_dump(out: Path) -> torch.Tensor:
-    """The golden run, dumped once for all hunts."""
-    shutil.rmtree(out / "golden", ignore_errors=True)
-    return Golden().generate(out / "golden")
-
-
-def hunt(name: str, layer: int, out: Path, golden_tokens: torch.Tensor) -> Found:
-    """One fault in one layer, from the dump to the elements. Files lie in out/name; the golden dump must be in out/golden."""
-    folder = out / name
+def hunt(name: str, layer: int, folder: Path) -> Found:
+    """One fault in one layer, from the two dumps to the elements; all files lie in `folder`, which is made anew."""
     shutil.rmtree(folder, ignore_errors=True)
     target = Target(FAULTS[name](layer))
     with warnings.catch_warnings(record=True) as caught:
@@ -82,8 +76,10 @@ def hunt(name: str, layer: int, out: Path, golden_tokens: torch.Tensor) -> Found
         tokens = target.generate(folder / "target")
     told = [str(warning.message) for warning in caught if str(warning.message).startswith("msprobe: ")]
 
+    golden_tokens = Golden().choose(tokens, folder / "golden")
+
     compared = msprobe.compare(
-        folder / "target" / "dump", out / "golden" / "dump", output=folder, formats="html", diff_analyze=True
+        folder / "target" / "dump", folder / "golden" / "dump", output=folder, formats="html", diff_analyze=True
     )
     step = -1 if compared.first_diverging_step is None else compared.first_diverging_step
     (analysis,) = folder.glob("diff_analyze_*.json")
@@ -96,7 +92,7 @@ def hunt(name: str, layer: int, out: Path, golden_tokens: torch.Tensor) -> Found
     saved = []
     if step >= 0:
         points = points_of(verdicts[step]["first"])
-        Golden().generate(watch=partial(save_at, points=points, folder=folder / "saved_golden"))
+        Golden().choose(tokens, watch=partial(save_at, points=points, folder=folder / "saved_golden"))
         target.generate(watch=partial(save_at, points=points, folder=folder / "saved_target"))
         flush()
         for point in points:
@@ -161,7 +157,7 @@ def _dumper(found: Found) -> str:
     )
 
 
-def report(name: str, layer: int, out: Path, found: Found) -> str:
+def report(name: str, layer: int, folder: Path, found: Found) -> str:
     """The hunt, on one screen."""
     weights = found.verdicts[0]
     where = f"Step {found.step} is the first that parts. " if found.step >= 0 else "No step parts. "
@@ -172,7 +168,7 @@ def report(name: str, layer: int, out: Path, found: Found) -> str:
         *(_said("", warning) for warning in found.told),
         _said(
             "compare",
-            f"msprobe compare -tp {out / name}/target/dump -gp {out}/golden/dump -o {out / name} --format html -da",
+            f"msprobe compare -tp {folder}/target/dump -gp {folder}/golden/dump -o {folder} --format html -da",
         ),
         _said("", where + found.verdict["sentence"]),
         *(_said("", rider) for rider in found.verdict["riders"]),
@@ -194,10 +190,9 @@ def main(arguments: list[str]) -> int:
     unknown = [name for name in options.faults if name not in FAULTS]
     if unknown:
         parser.error(f"there is no fault {unknown[0]}; there are {', '.join(FAULTS)}")
-    golden_tokens = golden_dump(options.out)
     for name in dict.fromkeys(options.faults or FAULTS):
-        found = hunt(name, options.layer, options.out, golden_tokens)
-        print(report(name, options.layer, options.out, found), end="\n\n", flush=True)
+        found = hunt(name, options.layer, options.out / name)
+        print(report(name, options.layer, options.out / name, found), end="\n\n", flush=True)
     return 0
 
 

@@ -48,22 +48,27 @@ def end_step(dumper: AclGraphDumper | None, *, dump: bool = True) -> None:
 
 
 class Golden:
-    """The run that is right: eager, float32, on the CPU, without padding."""
+    """The run that is right: eager, float32, on the CPU, without padding.
+
+    It reads the target's tokens, not its own: else the first token that differs, be it a tie that rounding decides, would make all later
+    steps runs of other texts, which cannot be compared.
+    """
 
     @torch.no_grad()
-    def generate(self, folder: Path | None = None, watch: Watch | None = None) -> torch.Tensor:
-        """The tokens, [BATCH, TOKENS]; with a folder each token is a step of a dump there."""
+    def choose(self, read: torch.Tensor, folder: Path | None = None, watch: Watch | None = None) -> torch.Tensor:
+        """The tokens that it would take, [BATCH, TOKENS], each after the prompt and those before it in `read`, of the same shape. With a
+        folder each token is a step of a dump there."""
         model = build("cpu", torch.float32)
         model.load_state_dict(checkpoint())
         if watch is not None:
             watch(model)
         with contextlib.nullcontext() if folder is None else dumper_of(model, folder) as dumper:
             cache = new_cache(BATCH, "cpu", torch.float32)
-            found = [prompts()]
-            for _ in range(TOKENS):
-                found.append(following(model, found[-1], cache))
+            found = []
+            for tokens in (prompts(), *read[:, :-1].split(1, 1)):
+                found.append(following(model, tokens, cache))
                 end_step(dumper)
-        return torch.cat(found[1:], 1)
+        return torch.cat(found, 1)
 
 
 class Target:

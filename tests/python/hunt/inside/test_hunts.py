@@ -17,19 +17,9 @@ from elements import compare  # noqa: E402
 from faults import FAULTS  # noqa: E402
 from model import BATCH, PROMPT, TOKENS, build, checkpoint, prompts  # noqa: E402
 from points import Point, points_of  # noqa: E402
+from runs import Golden  # noqa: E402
 
-from hunt import Found, golden_dump, hunt  # noqa: E402
-
-
-class Golden(NamedTuple):
-    out: Path
-    tokens: torch.Tensor
-
-
-@pytest.fixture(scope="module")
-def golden(tmp_path_factory: pytest.TempPathFactory) -> Golden:
-    out = tmp_path_factory.mktemp("hunt")
-    return Golden(out, golden_dump(out))
+from hunt import Found, hunt  # noqa: E402
 
 
 class Where(NamedTuple):
@@ -52,8 +42,8 @@ EXPECTED = {
 }
 
 
-def hunted(golden: Golden, name: str, layer: int) -> Found:
-    found = hunt(name, layer, golden.out, golden.tokens)
+def hunted(folder: Path, name: str, layer: int) -> Found:
+    found = hunt(name, layer, folder)
     expected = EXPECTED[name]
     first = found.verdict["first"]
     prefix = f"model.layers.{layer}."
@@ -75,20 +65,21 @@ def test_every_fault_has_its_place() -> None:
     assert set(FAULTS) == {"healthy", *EXPECTED}
 
 
-def test_golden_says_what_transformers_generates(golden: Golden) -> None:
+def test_golden_says_what_transformers_generates() -> None:
     model = build("cpu", torch.float32)
     model.load_state_dict(checkpoint())
     generated = model.generate(prompts(), max_new_tokens=TOKENS, min_new_tokens=TOKENS, do_sample=False)
-    assert golden.tokens.tolist() == generated[:, PROMPT:].tolist()
+    tokens = generated[:, PROMPT:]
+    assert Golden().choose(tokens).tolist() == tokens.tolist()
 
 
-def test_the_healthy_run_is_left_in_peace(golden: Golden) -> None:
-    found = hunt("healthy", 0, golden.out, golden.tokens)
+def test_the_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
+    found = hunt("healthy", 0, tmp_path / "healthy")
     assert found.step == -1 and len(found.verdicts) == TOKENS
     for verdict in found.verdicts:
         assert verdict["result"] == "none" and verdict["sentence"].startswith("No jump above 8 x noise")
         assert verdict["calls_unmatched"] == 0
-    assert found.target_tokens.tolist() == golden.tokens.tolist()
+    assert found.target_tokens.tolist() == found.golden_tokens.tolist()
     assert found.told == []
     assert (found.verdicts[0]["parameters_off"], found.verdicts[0]["parameters_not_comparable"]) == (0, 0)
     assert found.verdicts[0]["parameters_judged"] == sum(1 for _ in checkpoint()) + 2  # and two buffers of the rotation
@@ -100,43 +91,43 @@ def test_the_healthy_run_is_left_in_peace(golden: Golden) -> None:
 
 @pytest.mark.parametrize("layer", [0, 5])
 class TestLayers:
-    def test_epsilon(self, golden: Golden, layer: int) -> None:
-        found = hunted(golden, "epsilon", layer)
+    def test_epsilon(self, tmp_path: Path, layer: int) -> None:
+        found = hunted(tmp_path / "hunt", "epsilon", layer)
         norm = found.saved[-1].elements
         assert norm.cosine > 0.95 and norm.scale < 0.85, "the same direction, too short"
         assert found.verdict["first"]["operator"]["call"].startswith("Aten.add.")
 
-    def test_transposed(self, golden: Golden, layer: int) -> None:
-        found = hunted(golden, "transposed", layer)
+    def test_transposed(self, tmp_path: Path, layer: int) -> None:
+        found = hunted(tmp_path / "hunt", "transposed", layer)
         output = found.saved[-1].elements
         assert abs(output.cosine) < 0.3 and output.relative_l2 > 1, "nothing to do with golden"
         assert found.verdicts[0]["parameters_off"] == 0, "its four numbers are those of the weight as it should be"
         first = found.verdict["first"]
         assert first["operators_only_in_target"] == first["operators_only_in_golden"] == []
 
-    def test_cache(self, golden: Golden, layer: int) -> None:
-        found = hunted(golden, "cache", layer)
+    def test_cache(self, tmp_path: Path, layer: int) -> None:
+        found = hunted(tmp_path / "hunt", "cache", layer)
         by_token = found.saved[-1].elements.along[1]
         assert len(by_token) == PROMPT
         assert by_token[0] == pytest.approx(1), "the first token finds an empty slot: zeros"
         kinds = {name.rsplit(".", 2)[0] for name in found.verdict["first"]["operators_only_in_target"]}
         assert kinds == {"Aten.add_", "Aten.sub_"}
 
-    def test_rebound(self, golden: Golden, layer: int) -> None:
-        found = hunted(golden, "rebound", layer)
+    def test_rebound(self, tmp_path: Path, layer: int) -> None:
+        found = hunted(tmp_path / "hunt", "rebound", layer)
         assert found.saved[-1].elements.relative_l2 > 1
         (told,) = found.told
         assert told.startswith(f"msprobe: Module.model.layers.{layer}.mlp.down_proj.Linear.weight: a captured graph reads 0x")
         assert found.verdicts[0]["parameters_off"] == 0, "what the module holds is right"
 
-    def test_frozen(self, golden: Golden, layer: int) -> None:
-        found = hunted(golden, "frozen", layer)
+    def test_frozen(self, tmp_path: Path, layer: int) -> None:
+        found = hunted(tmp_path / "hunt", "frozen", layer)
         assert found.saved[-1].elements.relative_l2 > 0.1
         kinds = {name.rsplit(".", 2)[0] for name in found.verdict["first"]["operators_only_in_golden"]}
         assert "Aten.index_copy_" in kinds
 
-    def test_padding(self, golden: Golden, layer: int) -> None:
-        found = hunted(golden, "padding", layer)
+    def test_padding(self, tmp_path: Path, layer: int) -> None:
+        found = hunted(tmp_path / "hunt", "padding", layer)
         *before, named = found.saved
         assert named.elements.not_finite == BATCH * named.elements.shape[-1], "each live row"
         assert all(saved.not_finite_in_padding for saved in before), "it was in the padding before"
