@@ -54,6 +54,8 @@ class Found(NamedTuple):
     """What the dumper warned of."""
     run: dict[str, Any]
     """What the target's last dump.json says of the run."""
+    notes: int
+    """Records of the target that the dumper has marked, such as tensors that share memory while both are alive."""
     step: int
     """The first that parts; -1 if none does."""
     verdicts: list[dict[str, Any]]
@@ -86,8 +88,9 @@ def hunt(name: str, layer: int, folder: Path) -> Found:
     analysed = json.loads(analysis.read_text(encoding="utf-8"))
     verdicts = [pairs[0]["divergence"] for key, pairs in analysed.items() if key.startswith("step_")]
     (page,) = folder.glob("compare_result_*.html")
-    last_dump = max((folder / "target" / "dump").glob("step*/*/dump.json"))
-    run = json.loads(last_dump.read_text(encoding="utf-8"))["Run"]
+    dumps = [path.read_text(encoding="utf-8") for path in sorted((folder / "target" / "dump").glob("step*/*/dump.json"))]
+    run = json.loads(dumps[-1])["Run"]
+    notes = sum(dump.count('"Note": ') for dump in dumps)
 
     saved = []
     if step >= 0:
@@ -100,7 +103,7 @@ def hunt(name: str, layer: int, folder: Path) -> Found:
             seen = elements.load(folder / "saved_target", point.name, step)
             lost = int((~seen[BATCH:].isfinite()).sum())
             saved.append(Saved(point, elements.compare(seen[:BATCH], right), lost))
-    return Found(golden_tokens, tokens, told, run, step, verdicts, page, saved)
+    return Found(golden_tokens, tokens, told, run, notes, step, verdicts, page, saved)
 
 
 # --- telling --------------------------------------------------------------------------------------------------------
@@ -113,15 +116,15 @@ def _said(head: str, text: str) -> str:
 
 
 def _tokens(found: Found) -> Iterator[str]:
-    for head, side, other in (
-        ("golden", found.golden_tokens, found.golden_tokens),
-        ("target", found.target_tokens, found.golden_tokens),
-    ):
-        rows = [
-            " ".join(f"{token}{'' if token == right else '*'}" for token, right in zip(row, rights, strict=True))
-            for row, rights in zip(side.tolist(), other.tolist(), strict=True)
-        ]
-        yield f"{head:<{INDENT}}{' | '.join(rows)}"
+    """The target's tokens by request, and which golden would have taken in their place."""
+    pairs = [
+        list(zip(*rows, strict=True)) for rows in zip(found.target_tokens.tolist(), found.golden_tokens.tolist(), strict=True)
+    ]
+    seen = " | ".join(" ".join(f"{token}{'' if token == right else '*'}" for token, right in row) for row in pairs)
+    yield f"{'tokens':<{INDENT}}{seen}"
+    if "*" in seen:
+        rights = " | ".join(" ".join(f"{'.' if token == right else right}" for token, right in row) for row in pairs)
+        yield f"{'':<{INDENT}}* golden takes, having read the same: {rights}"
 
 
 def _number(number: float) -> str:
@@ -152,7 +155,8 @@ def _dumper(found: Found) -> str:
     )
     silent = ", ".join(account["silent"]) or "none"
     return (
-        f"{account['recorded']} of {account['hooked']} modules recorded, silent: {silent}; {account['dropped']} records dropped. "
+        f"{account['recorded']} of {account['hooked']} modules recorded, silent: {silent}; "
+        f"{account['dropped']} records dropped, {found.notes} marked. "
         f"Step 0, the prefill, is eager; the last step is {graphs}"
     )
 

@@ -80,7 +80,7 @@ def test_the_healthy_run_is_left_in_peace(tmp_path: Path) -> None:
         assert verdict["result"] == "none" and verdict["sentence"].startswith("No jump above 8 x noise")
         assert verdict["calls_unmatched"] == 0
     assert found.target_tokens.tolist() == found.golden_tokens.tolist()
-    assert found.told == []
+    assert (found.told, found.notes) == ([], 0)
     assert (found.verdicts[0]["parameters_off"], found.verdicts[0]["parameters_not_comparable"]) == (0, 0)
     assert found.verdicts[0]["parameters_judged"] == sum(1 for _ in checkpoint()) + 2  # and two buffers of the rotation
     account = found.run["Account"]
