@@ -81,6 +81,7 @@ class AclGraphDumper:
             self._rank = _distributed_rank()
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
                 return
+            compiled.tell_of_rounding(model)
             model = modules.uncompiled(model)
             opened = self._handle is None
             if self._handle is None:
