@@ -21,6 +21,7 @@ from msprobe.pytorch import collector, compiled, custom_api, hooks, modules, ops
 from msprobe.pytorch.api_mode import ApiMode
 from msprobe.pytorch.compiled_parts import CompiledParts
 from msprobe.pytorch.config import Config, ConfigError, EnableSwitch, read_config
+from msprobe.pytorch.hand_graphs import HandGraphs
 from msprobe.pytorch.identity import Identity
 from msprobe.pytorch.parameters import Parameters
 
@@ -52,6 +53,7 @@ class AclGraphDumper:
         self._api_mode: ApiMode | None = None
         self._sight: compiled.Sight | None = None  # of compiled regions, at a level with APIs
         self._compiled_parts: CompiledParts | None = None
+        self._hand_graphs: HandGraphs | None = None
         self._scope: frozenset[str] = frozenset()
         self._hooked: list[tuple[torch.nn.Module, hooks.Site]] = []
         self._custom_apis: list[custom_api.Wrapped] = []
@@ -81,6 +83,7 @@ class AclGraphDumper:
             self._rank = _distributed_rank()
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
                 return
+            compiled.tell_of_rounding(model)
             model = modules.uncompiled(model)
             opened = self._handle is None
             if self._handle is None:
@@ -205,6 +208,8 @@ class AclGraphDumper:
             for wrapped in reversed(self._custom_apis):
                 wrapped.restore()
             self._custom_apis.clear()
+            if self._hand_graphs is not None:
+                self._hand_graphs.close()
             if self._compiled_parts is not None:
                 self._compiled_parts.close()
             if self._sight is not None:
@@ -284,6 +289,8 @@ class AclGraphDumper:
             self._sight.open()
         self._compiled_parts = CompiledParts(handle, self._api_mode, self._sight, self._part_compiled)
         self._compiled_parts.open()
+        self._hand_graphs = HandGraphs(handle, modules.main_device(model))
+        self._hand_graphs.open()
         self._parameters = Parameters(handle) if config.parameters and config.modules else None
         self._identity = Identity() if config.identity else None
         if config.task == "tensor":
