@@ -192,7 +192,7 @@ def set_folder(handle: int, folder: str) -> None:
         _raise_last_error()
 
 
-def add_site(handle: int, name: str, *, filtered: bool, has_forward: bool, parent: int) -> int:
+def add_site(handle: int, name: str, filtered: bool, has_forward: bool, parent: int) -> int:
     """Counts a module of the dumper's; returns its number. `filtered`: it is not recorded on purpose. `has_forward`: it can be called.
     `parent`: number of the module around it, or -1."""
     site: int = _OPS.msprobe_dumper_site(handle, _encode(name), filtered, has_forward, parent)

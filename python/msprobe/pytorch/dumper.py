@@ -183,8 +183,8 @@ class AclGraphDumper:
         self._wrote_anything = True  # whether a child writes is its own affair
         if self._handle is not None:
             aclgraph_dump_ext.renew(self._handle)
-            for name, filtered, has_forward, parent in self._sites:
-                aclgraph_dump_ext.add_site(self._handle, name, filtered=filtered, has_forward=has_forward, parent=parent)
+            for site in self._sites:
+                aclgraph_dump_ext.add_site(self._handle, *site)
             self._place_step(self._handle)
 
     def backend(self, name: str, **options: Any) -> Callable[..., Any]:
@@ -257,14 +257,12 @@ class AclGraphDumper:
         process = f"rank{self._rank}" if self._rank is not None else f"pid{os.getpid()}"
         return os.path.join(self._config.dump_path, f"step{step}", process)
 
-    def _add_site(self, handle: int, name: str, wanted: bool, has_forward: bool, parent: int) -> int:
-        """Counts a module in the dumper's account; returns its number there. At level L1 there are no modules to count."""
+    def _add_site(self, handle: int, name: str, module: torch.nn.Module, parent: int) -> int:
+        """Counts a module in the dumper's account, an end of the scope that the list leaves out as filtered; returns its number there."""
         if not self._config.modules:
-            return -1
-        only_marks = name in self._scope and not self._config.wants(name)
-        filtered = not wanted or only_marks
-        self._sites.append((name, filtered, has_forward, parent))
-        return aclgraph_dump_ext.add_site(handle, name, filtered=filtered, has_forward=has_forward, parent=parent)
+            return -1  # level L1 has none to count
+        self._sites.append((name, not self._config.wants(name), modules.has_forward(module), parent))
+        return aclgraph_dump_ext.add_site(handle, *self._sites[-1])
 
     def _open(self, model: torch.nn.Module) -> int:
         config = self._config
@@ -336,8 +334,7 @@ class AclGraphDumper:
             wanted = (self._config.modules and self._config.wants(full_name)) or full_name in self._scope
             root = module is model
             entry = root or module in entries
-            parent = numbers.get(name.rpartition(".")[0], -1)
-            numbers[name] = self._add_site(handle, full_name, wanted, modules.has_forward(module), parent)
+            numbers[name] = self._add_site(handle, full_name, module, numbers.get(name.rpartition(".")[0], -1))
             if self._identity is not None:
                 self._identity.add(module, full_name)
             if not wanted and not entry:

@@ -99,7 +99,7 @@ TEST(Sentence, WithAnOperator) {
 TEST(Sentence, WithOperatorsOfWhichNoneStandsOut) {
   for (const bool more : {false, true}) {
     Case made;
-    made.begin("Module.a.A.forward.0").in(0).op("Aten.exp.0.forward", "Aten.exp.0.forward", 0, 1e-3);
+    made.begin("Module.a.A.forward.0").in(0).op("Aten.exp.0.forward", "Aten.exp.0.forward", 0, 4e-7);
     made.op("Aten.add.0.forward", "Aten.add.0.forward", 0, 0).op(more ? "Aten.amax.0.forward" : "", "", 0, 0.5);
     made.out(0.5).out(0.5).end();
     const std::string text = sentence(made.verdict(Case::Order::kStamps));
