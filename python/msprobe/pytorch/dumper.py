@@ -75,10 +75,9 @@ class AclGraphDumper:
         """Begins to collect from `model`; call it before the model is captured or compiled.
 
         Again with the same model this changes nothing, with another it adds that one. On a rank that the config does not list it does
-        nothing. Further keyword arguments are accepted and have no effect.
+        nothing. Further keyword arguments are accepted and have no effect. Of a wrapper that is no module, the model inside is taken.
         """
-        if not isinstance(model, torch.nn.Module):
-            raise TypeError(f"AclGraphDumper.start: model must be a torch.nn.Module, got {type(model).__name__}")
+        model = modules.module_of(model)
         with self._lock, collector.paused():
             self._rank = _distributed_rank()
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
@@ -226,9 +225,7 @@ class AclGraphDumper:
     def __enter__(self) -> AclGraphDumper:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: type[BaseException] | BaseException | types.TracebackType | None) -> None:
         self.close()
 
     def _tell_of_empty_step(self) -> None:
