@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API level in regions of torch.compile: marks in Dynamo's graph, set by hooks, say where APIs are to be seen, and before the backend
-gets the graph, each operation between them is made to run under the API level's dispatch mode.
+gets the graph, each operation between them is made to run under the API level's dispatch mode. (Custom operators stay as they are, with
+what records them beside them: compiled_operators.py.)
 
 The backend then records what eager code would: AOTAutograd runs the graph's operations under tracing modes of its own, ours stands
 before them, sees every operator by its eager name and in order, and puts the recording operators there. A backend that runs the graph as
@@ -24,6 +25,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from msprobe.pytorch import tags
 from msprobe.pytorch.api_mode import ApiMode
+from msprobe.pytorch.compiled_operators import record_beside
 from msprobe.pytorch.patches import Patch, patching
 
 Mark = Callable[[torch.Tensor], None]
@@ -98,7 +100,7 @@ class Sight:
                 if not open_tokens:
                     _give_up()
                 open_tokens.pop()
-            elif open_tokens and _is_operation(node):
+            elif open_tokens and _is_operation(node) and not record_beside(node, self._mode, open_tokens[-1]):
                 _record(node, self._mode, open_tokens[-1])
         if not marks:
             return
