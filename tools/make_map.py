@@ -44,6 +44,7 @@ FOLDERS = {
     "docs/decisions": "Why things are as they are, one decision a page",
     "examples": "Programs to copy from; the tests run them",
     "examples/hunt": "From a wrong token to the culprit: a decoder with a planted fault, dumped, compared, looked at closely",
+    "examples/serving": "A small serving engine that dumps every batch; docs/serving.md explains it",
     "fuzz": "Fuzzers of the core",
     "hostnpu": "hostnpu: CANN's libraries over host memory, so that the real torch_npu runs without an NPU",
     "hostnpu/hccl": "Collective communication",

@@ -58,8 +58,9 @@ def test_modes_are_backed_by_tests():
     assert set(cases) == set(re.findall(r'"([\w-]+)"', "".join(lists)))
 
 
-def test_both_readmes_have_one_structure():
-    english, chinese = text("README.md"), text("README.zh.md")
+@pytest.mark.parametrize("page", sorted(path for path in DOCUMENTS if path.name.endswith(".zh.md")), ids=lambda path: path.name)
+def test_both_languages_have_one_structure(page):
+    english, chinese = (path.read_text(encoding="utf-8") for path in (page.with_name(page.name.replace(".zh", "")), page))
 
     def shape(document: str) -> list[str]:
         prose = without_code(document)
