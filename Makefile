@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of the project; each sets up what it needs. `make help` lists them.
-.PHONY: help demo page test test-aarch64 bench fuzz lint format map clean
+.PHONY: help demo hunt page test test-aarch64 bench fuzz lint format map clean
 
 help: ## list the commands
 	@grep -E '^[a-z0-9-]+:.*## ' Makefile | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 demo: ## run the quick start (on the NPU, or on hostnpu where there is none) and show its dumps
 	@tools/demo.sh
+
+hunt: ## plant faults into a captured decoder and let msprobe find them (HUNT="epsilon --layer 5" for one)
+	@tools/hunt.sh
 
 page: ## bundle the HTML page from web/ into csrc/report/page (needs Node.js)
 	@tools/page.sh

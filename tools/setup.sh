@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes this folder ready: Debian packages, .venv with torch, .torch_npu, and msprobe built and installed into .venv.
-# Usage: tools/setup.sh [test] [lint] (more than is needed to build and run). What is done already is not done again.
+# Usage: tools/setup.sh [test] [lint] [hunt] (more than is needed to build and run). What is done already is not done again.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 PYTHON="${PYTHON:-python3}"
 
 groups=("$@")
 for group in "${groups[@]}"; do
-  [[ "$group" =~ ^(test|lint)$ ]] || die "tools/setup.sh: unknown group '$group'; there are test and lint."
+  [[ "$group" =~ ^(test|lint|hunt)$ ]] || die "tools/setup.sh: unknown group '$group'; there are test, lint and hunt."
 done
 wants() { [[ " ${groups[*]} " == *" $1 "* ]]; }
 
@@ -89,5 +89,6 @@ fi
 install_requirements build
 if wants test; then install_requirements test; fi
 if wants lint; then install_requirements lint; fi
-if [[ ${#groups[@]} -gt 0 ]]; then tools/page.sh --tools; fi
+if wants test || wants hunt; then install_requirements hunt; fi
+if wants test || wants lint; then tools/page.sh --tools; fi
 install_msprobe

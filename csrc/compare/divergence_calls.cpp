@@ -71,7 +71,11 @@ constexpr std::array<std::string_view, 58> kMoving{"_reshape_alias",
                                                    "unsqueeze",
                                                    "view"};
 static_assert(std::ranges::is_sorted(kMoving));
-constexpr std::array<std::string_view, 4> kMovingToo{"__getitem__", "npu_format_cast", "unsqueeze_", "view_as"};
+constexpr std::array<std::string_view, 6> kMovingToo{"__getitem__",     "_npu_dtype_cast", "npu_dtype_cast",
+                                                     "npu_format_cast", "unsqueeze_",      "view_as"};
+
+// A device that has one operator for products of any number of dimensions records that one; others record what it is made of.
+constexpr std::array<std::string_view, 3> kProducts{"Aten.bmm", "Aten.matmul", "Aten.mm"};
 
 constexpr std::array<std::string_view, 9> kCollectives{"all_reduce", "allreduce",         "all_gather",
                                                        "allgather",  "reduce_scatter",    "all_to_all",
@@ -283,6 +287,10 @@ bool encloses(std::string_view outer, std::string_view inner) {
 bool only_moves(std::string_view qualified) {
   const std::string_view name = last_part(qualified);
   return std::ranges::binary_search(kMoving, name) || std::ranges::find(kMovingToo, name) != kMovingToo.end();
+}
+
+std::string_view family_of(std::string_view qualified) {
+  return std::ranges::find(kProducts, qualified) != kProducts.end() ? kProducts[1] : qualified;
 }
 
 bool is_collective(std::string_view qualified) {

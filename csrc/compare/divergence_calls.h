@@ -31,6 +31,9 @@ bool encloses(std::string_view outer, std::string_view inner);
 // Views, copies and casts: they compute nothing, and other versions call other ones.
 bool only_moves(std::string_view qualified);
 
+// What an operator is told apart by in a list of differences: products of matrices have one name, whatever their dimensions.
+std::string_view family_of(std::string_view qualified);
+
 bool is_collective(std::string_view qualified);
 
 inline constexpr std::uint32_t kNoCall = kUnmatched;

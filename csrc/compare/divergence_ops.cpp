@@ -79,6 +79,11 @@ CallList listed(const Tree& tree, Side side, std::vector<std::uint32_t> calls) {
   return list;
 }
 
+std::vector<std::string_view> families(std::vector<std::string_view> names) {
+  std::ranges::transform(names, names.begin(), family_of);
+  return names;
+}
+
 }  // namespace
 
 OperatorDistance operator_distance(const Input& input, std::uint32_t target, std::uint32_t golden) {
@@ -103,7 +108,7 @@ void find_operator(const Context& context, const Tree& golden, const Found& foun
       listed(golden, Side::kGolden, operators_at_fault(golden, context.input.golden_of[call], spot.where));
   const std::vector<std::uint32_t>& of_target = target_list.calls;
   const std::vector<std::uint32_t>& of_golden = golden_list.calls;
-  const Alignment alignment = align(target_list.names, golden_list.names);
+  const Alignment alignment = align(families(target_list.names), families(golden_list.names));
   for (const std::uint32_t i : alignment.only_target) {
     if (spot.only_target.size() < kMostOneSided) {
       spot.only_target.emplace_back(context.input.target[of_target[i]].name);

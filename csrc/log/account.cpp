@@ -7,10 +7,10 @@
 
 namespace msprobe::log {
 
-SiteIndex Account::add(std::string name, bool filtered, SiteIndex parent) {
+SiteIndex Account::add(std::string name, Kind kind, SiteIndex parent) {
   const std::lock_guard lock(mutex_);
   by_name_.emplace(name, sites_.size());
-  sites_.push_back({std::move(name), parent, filtered, false, false});
+  sites_.push_back({std::move(name), parent, kind, false, false});
   return static_cast<SiteIndex>(sites_.size()) - 1;
 }
 
@@ -46,7 +46,7 @@ Account::Summary Account::summary(const TagTable& tags) const {
   for (const Site& site : sites_) {
     if (site.recorded) {
       ++summary.recorded;
-    } else if (site.filtered) {
+    } else if (site.kind == Kind::kFiltered) {
       ++summary.filtered;
     } else {
       summary.silent.push_back({site.name, reason_for(site, tags)});
@@ -62,7 +62,16 @@ std::string Account::reason_for(const Site& site, const TagTable& tags) const {
   if (site.called) {
     return "called, but there was no tensor in its arguments and results, or recording was off";
   }
-  const Site* parent = site.parent < 0 ? nullptr : &sites_[static_cast<std::size_t>(site.parent)];
+  if (site.kind == Kind::kWithoutForward) {
+    return "a container without a forward of its own: what it holds is called one by one";
+  }
+  const auto around = [&](const Site& inner) {
+    return inner.parent < 0 ? nullptr : &sites_[static_cast<std::size_t>(inner.parent)];
+  };
+  const Site* parent = around(site);
+  while (parent != nullptr && parent->kind == Kind::kWithoutForward) {
+    parent = around(*parent);
+  }
   if (parent != nullptr && (parent->recorded || parent->called)) {
     return "not called through its forward, though the module around it was: it does not run, or it runs through a graph or a "
            "compiled "

@@ -31,9 +31,16 @@ class Account {
     std::vector<Silent> silent;  // in the order in which they were hooked
   };
 
-  // A module that the dumper was given. `filtered`: neither the list nor the level lets it through. `parent` is that of the module tree,
-  // or -1. Names are those of tags; two models may have the same.
-  SiteIndex add(std::string name, bool filtered, SiteIndex parent);
+  // What a module can be expected to do.
+  enum class Kind : std::uint8_t {
+    kCollected,
+    kFiltered,        // neither the list nor the level lets it through
+    kWithoutForward,  // a container, as ModuleList: nobody can call it
+  };
+
+  // A module that the dumper was given. `parent` is that of the module tree, or -1. Names are those of tags; two models may have the
+  // same.
+  SiteIndex add(std::string name, Kind kind, SiteIndex parent);
 
   // Its forward was called, by Python.
   void called(SiteIndex site);
@@ -47,7 +54,7 @@ class Account {
   struct Site {
     std::string name;
     SiteIndex parent = -1;
-    bool filtered = false;
+    Kind kind = Kind::kCollected;
     bool called = false;
     bool recorded = false;
   };

@@ -112,8 +112,11 @@ MSPROBE_API int msprobe_dumper_folder(std::int64_t handle, const char* folder) {
 }
 
 // A module that the dumper was given: `log::Account::add`.
-MSPROBE_API std::int64_t msprobe_dumper_site(std::int64_t handle, const char* name, bool filtered, std::int64_t parent) {
-  return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->session().account.add(name, filtered, parent); });
+MSPROBE_API std::int64_t msprobe_dumper_site(std::int64_t handle, const char* name, bool filtered, bool has_forward,
+                                             std::int64_t parent) {
+  using Kind = msprobe::log::Account::Kind;
+  const Kind kind = filtered ? Kind::kFiltered : has_forward ? Kind::kCollected : Kind::kWithoutForward;
+  return guarded<std::int64_t>(-1, [&] { return open_dumper(handle)->session().account.add(name, kind, parent); });
 }
 
 // How many captured forwards there have been. 0 once the dumper is closed, which another thread may do while a forward asks.

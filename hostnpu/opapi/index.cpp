@@ -116,6 +116,15 @@ HOSTNPU_OPERATOR(IndexFillTensor, (In self, int64_t dim, Ints index, Number valu
   store(out, at::index_fill(self, dim, at::tensor(at::IntArrayRef(index)), value));
 }
 
+// The classes take a dimension of their own at `axis`. A number outside them has `off` everywhere.
+HOSTNPU_OPERATOR(OneHot, (In self, int classes, In on, In off, int64_t axis, Out out)) {
+  const at::Tensor index = as_long(self).unsqueeze(axis);
+  std::vector<int64_t> shape(static_cast<std::size_t>(index.dim()), 1);
+  shape[static_cast<std::size_t>(at::maybe_wrap_dim(axis, index.dim()))] = classes;
+  const at::Tensor hit = index == at::arange(classes, at::kLong).view(shape);
+  store(out, at::where(hit, on.reshape({}), off.reshape({})));
+}
+
 HOSTNPU_OPERATOR(Embedding, (In weight, In indices, Out out)) { store(movable(out), at::embedding(movable(weight), indices)); }
 HOSTNPU_OPERATOR(EmbeddingDenseBackward,
                  (In gradient, In indices, uint64_t rows, uint64_t padding_row, bool scale_by_frequency, Out out)) {

@@ -44,6 +44,9 @@ aclError find_stream_to_capture(aclrtStream handle, aclmdlRICaptureMode mode, co
   if (const aclError code = find_stream(handle, call, stream); code != ACL_SUCCESS) {
     return code;
   }
+  if (stream->model != nullptr) {
+    return refuse_bound(*stream, call);
+  }
   if (stream->is_default) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                 std::string(call) + ": the default stream cannot be captured; use a created one");
@@ -170,6 +173,9 @@ aclError aclmdlRICaptureEnd(aclrtStream handle, aclmdlRI* model) {
   std::shared_ptr<Stream> stream;
   if (const aclError code = find_stream(handle, "aclmdlRICaptureEnd", stream); code != ACL_SUCCESS) {
     return code;
+  }
+  if (stream->model != nullptr) {
+    return refuse_bound(*stream, "aclmdlRICaptureEnd");
   }
   if (stream->capture == nullptr) {
     return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED,

@@ -108,6 +108,9 @@ aclError record_event(const std::shared_ptr<Event>& event, const std::shared_ptr
   if (event->capture != nullptr && stream->is_default) {
     return refuse_default_stream(call);
   }
+  if (stream->model != nullptr) {
+    return submit_event_task(stream, "EVENT_RECORD", nullptr, nullptr, true);  // which refuses it, before the event is reset
+  }
   const std::uint64_t generation = event->begin_record();
   return submit_event_task(stream, "EVENT_RECORD", [event, generation] { event->complete(generation); }, nullptr, true);
 }
@@ -116,6 +119,10 @@ aclError record_event(const std::shared_ptr<Event>& event, const std::shared_ptr
 aclError wait_for_captured(const std::shared_ptr<Event>& event, const std::shared_ptr<Stream>& stream, const char* call) {
   if (stream->is_default) {
     return refuse_default_stream(call);
+  }
+  if (stream->model != nullptr) {
+    event->capture->invalidate();
+    return refuse_bound(*stream, call);
   }
   if (stream->capture == nullptr) {
     event->capture->join(stream);

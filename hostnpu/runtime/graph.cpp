@@ -2,6 +2,7 @@
 // Replays: how the recorded nodes are walked. All lanes run on the thread of the stream that replays; a valid order, not in parallel.
 #include "graph.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -86,6 +87,7 @@ void Graph::finish() {
   }
   // One lane may simply stand still. Several must go on while one waits: what it waits for may come from another one.
   recorded_order_works_ = lanes <= 1 || (!may_wait && !points_forward);
+  hardware_streams = count_hardware_streams();
   state = State::kReady;
 }
 
@@ -167,6 +169,25 @@ bool Graph::wait_until_idle(unsigned timeout_ms) {
   return run_changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), [this] { return replays_ == 0; });
 }
 
+// CANN puts captured tasks into queues of 2,048 and keeps 32 places of each; where one is full, it chains a further stream to it.
+std::size_t Graph::count_hardware_streams() const {
+  constexpr std::size_t kTasksPerStream = 2048 - 32;
+  // A host function is a callback, a wait for its end and the reset of that event.
+  constexpr std::size_t kTasksPerHostFunction = 3;
+  std::vector<std::size_t> tasks(lanes, 0);
+  for (const Node& node : nodes) {
+    tasks[node.lane] += node.kind == TaskKind::kHostFunc ? kTasksPerHostFunction : 1;
+  }
+  std::size_t count = 0;
+  for (const std::size_t lane : tasks) {
+    count += std::max<std::size_t>(1, (lane + kTasksPerStream - 1) / kTasksPerStream);
+  }
+  for (const auto& child : children) {
+    count += child->hardware_streams;
+  }
+  return count;
+}
+
 void forget_graph(const std::shared_ptr<Graph>& graph) {
   Runtime& state = runtime();
   for (const auto& group : graph->groups) {
@@ -177,6 +198,13 @@ void forget_graph(const std::shared_ptr<Graph>& graph) {
   }
   for (const auto& child : graph->children) {
     forget_graph(child);
+  }
+  if (graph->is_built) {
+    for (const auto& stream : state.streams.all()) {
+      if (stream->model == graph) {
+        stream->model = nullptr;
+      }
+    }
   }
   state.graphs.remove(graph.get());
 }

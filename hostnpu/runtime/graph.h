@@ -66,6 +66,9 @@ class Graph : public Alive<Graph> {
   std::vector<std::shared_ptr<Graph>> children;
   std::vector<std::pair<aclrtCallback, void*>> destroy_callbacks;
   std::string name;
+  bool is_built = false;  // by aclmdlRIBuildBegin, not captured
+
+  std::size_t hardware_streams = 0;  // that a replay needs on a device, those of the children included; known after finish()
 
   // No more nodes: decides how replays walk them.
   void finish();
@@ -90,6 +93,7 @@ class Graph : public Alive<Graph> {
   bool wait_until_idle(unsigned timeout_ms);
 
  private:
+  std::size_t count_hardware_streams() const;
   void run_node(const Node& node);
   void run_in_recorded_order();
   void run_by_readiness();

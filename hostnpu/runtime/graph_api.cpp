@@ -17,6 +17,7 @@ namespace hostnpu {
 namespace {
 
 constexpr unsigned kDestroyPatienceMs = 10'000;  // what real CANN waits for running replays
+constexpr std::size_t kStreamsPerGraph = 1024;   // its pool of queues for one replay
 
 // Call under Runtime::mutex.
 aclError find_graph(aclmdlRI handle, const char* call, std::shared_ptr<Graph>& graph) {
@@ -136,6 +137,11 @@ aclError aclmdlRIExecuteAsync(aclmdlRI handle, aclrtStream stream_handle) {
   if (stream->capture != nullptr) {
     return fail(ACL_ERROR_RT_STREAM_CAPTURED, std::string(kCall) + ": stream " + std::to_string(stream->id) +
                                                   " is being captured; a graph cannot be replayed into a graph");
+  }
+  if (const std::size_t streams = graph->hardware_streams; streams > kStreamsPerGraph) {
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                std::string("EE1023: ") + kCall + ": the model needs " + std::to_string(streams) + " streams, a replay has " +
+                    std::to_string(kStreamsPerGraph) + "; capture fewer streams and tasks in one graph");
   }
   Submission submission;
   submission.name = "MODEL_EXECUTE";

@@ -49,8 +49,12 @@ void wait_cancellable(std::unique_lock<std::mutex>& lock, std::condition_variabl
   }
 }
 
-Stream::Stream(std::shared_ptr<Context> owner, int stream_id, bool default_stream)
-    : context(std::move(owner)), id(stream_id), is_default(default_stream), queue_(std::make_shared<Queue>()) {
+Stream::Stream(std::shared_ptr<Context> owner, int stream_id, bool default_stream, bool persistent)
+    : context(std::move(owner)),
+      id(stream_id),
+      is_default(default_stream),
+      is_persistent(persistent),
+      queue_(std::make_shared<Queue>()) {
   queue_->stream_id = stream_id;
   queue_->device = context->device;
 }

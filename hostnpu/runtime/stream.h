@@ -24,6 +24,7 @@ namespace hostnpu {
 
 class Capture;
 class Context;
+class Graph;
 struct TaskGroup;
 
 // One entry of the queue.
@@ -41,7 +42,7 @@ struct GroupUpdate {
 
 class Stream : public Alive<Stream> {
  public:
-  Stream(std::shared_ptr<Context> context, int id, bool is_default);
+  Stream(std::shared_ptr<Context> context, int id, bool is_default, bool is_persistent);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -49,6 +50,7 @@ class Stream : public Alive<Stream> {
   const std::shared_ptr<Context> context;
   const int id;
   const bool is_default;
+  const bool is_persistent;  // created with ACL_STREAM_PERSISTENT: it can be bound to a model
 
   void push(Work work);
 
@@ -70,6 +72,7 @@ class Stream : public Alive<Stream> {
   bool launched_host_function = false;  // its callbacks belong to the context's thread ...
   std::uint64_t report_thread = 0;      // ... or to the user's thread of aclrtSubscribeReport (0: none)
   CoreLimits core_limits;               // of aclrtSetStreamResLimit
+  std::shared_ptr<Graph> model;         // that it is bound to
 
  private:
   struct Queue;
@@ -91,5 +94,8 @@ aclError find_stream(aclrtStream handle, const char* call, std::shared_ptr<Strea
 
 // As above without asking whose context it is: for calls that real CANN allows from everywhere.
 aclError find_any_stream(aclrtStream handle, const char* call, std::shared_ptr<Stream>& stream);
+
+// The error of a call that no stream bound to a model may make.
+aclError refuse_bound(const Stream& stream, const char* call);
 
 }  // namespace hostnpu

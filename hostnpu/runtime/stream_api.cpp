@@ -11,14 +11,28 @@
 namespace hostnpu {
 namespace {
 
-std::shared_ptr<Stream> new_stream(const std::shared_ptr<Context>& context, bool is_default) {
+// What the chips that torch_npu knows have: a device's streams in all processes together, default ones included. Those of other
+// processes are not seen here.
+constexpr std::size_t kStreamsPerDevice = 1984;
+
+aclError new_stream(const std::shared_ptr<Context>& context, bool is_default, bool is_persistent, const char* call,
+                    std::shared_ptr<Stream>& stream) {
   Runtime& state = runtime();
-  auto stream = std::make_shared<Stream>(context, state.next_stream_id++, is_default);
+  std::size_t alive = 0;
+  for (const auto& other : state.streams.all()) {
+    alive += other->context->device == context->device ? 1U : 0U;
+  }
+  if (alive >= kStreamsPerDevice) {
+    return fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, std::string("EE1023: ") + call + ": device " +
+                                                     std::to_string(context->device) + " has " + std::to_string(alive) +
+                                                     " streams, which is all it can have; destroy some first");
+  }
+  stream = std::make_shared<Stream>(context, state.next_stream_id++, is_default, is_persistent);
   state.streams.add(stream);
-  return stream;
+  return ACL_SUCCESS;
 }
 
-aclError create_stream(aclrtStream* handle, const char* call) {
+aclError create_stream(aclrtStream* handle, bool is_persistent, const char* call) {
   if (handle == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, std::string(call) + ": stream must not be null");
   }
@@ -27,8 +41,12 @@ aclError create_stream(aclrtStream* handle, const char* call) {
   if (context == nullptr) {
     return ACL_ERROR_RT_CONTEXT_NULL;
   }
-  *handle = new_stream(context, false).get();
-  return ACL_SUCCESS;
+  std::shared_ptr<Stream> stream;
+  const aclError code = new_stream(context, false, is_persistent, call, stream);
+  if (code == ACL_SUCCESS) {
+    *handle = stream.get();
+  }
+  return code;
 }
 
 // Real CANN refuses these calls on a capturing stream in every mode; the capture itself goes on.
@@ -66,6 +84,9 @@ aclError destroy_stream(aclrtStream handle, bool discard, const char* call) {
     }
     if (stream->capture != nullptr) {
       return refuse_captured(*stream, call);
+    }
+    if (stream->model != nullptr) {
+      return refuse_bound(*stream, call);
     }
     runtime().streams.remove(handle);
   }
@@ -114,7 +135,9 @@ aclError find_any_stream(aclrtStream handle, const char* call, std::shared_ptr<S
     return ACL_ERROR_RT_CONTEXT_NULL;
   }
   if (context->default_stream == nullptr) {
-    context->default_stream = new_stream(context, true);
+    if (const aclError code = new_stream(context, true, false, call, context->default_stream); code != ACL_SUCCESS) {
+      return code;
+    }
   }
   stream = context->default_stream;
   return ACL_SUCCESS;
@@ -145,10 +168,10 @@ using namespace hostnpu;
 
 extern "C" {
 
-aclError aclrtCreateStream(aclrtStream* stream) { return create_stream(stream, "aclrtCreateStream"); }
+aclError aclrtCreateStream(aclrtStream* stream) { return create_stream(stream, false, "aclrtCreateStream"); }
 
-aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t) {
-  return create_stream(stream, "aclrtCreateStreamWithConfig");
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t flag) {
+  return create_stream(stream, (flag & ACL_STREAM_PERSISTENT) != 0, "aclrtCreateStreamWithConfig");
 }
 
 aclError aclrtDestroyStream(aclrtStream stream) { return destroy_stream(stream, false, "aclrtDestroyStream"); }

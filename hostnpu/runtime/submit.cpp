@@ -79,6 +79,11 @@ aclError submit_locked(const std::shared_ptr<Stream>& stream, Submission submiss
   if (stream->capture == nullptr) {  // else Capture::add tells of it, and of the events, which come another way
     trace(*stream, submission.name);
   }
+  if (stream->model != nullptr) {
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                std::string(submission.name) + ": stream " + std::to_string(stream->id) +
+                    " is bound to a model that is built by hand; such models hold no tasks here");
+  }
   if (stream->update) {
     return update_group_member(*stream, std::move(submission));
   }

@@ -66,6 +66,9 @@ aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream handle, aclrtTaskGrp group_h
   if (const aclError code = find_not_capturing(handle, kCall, stream); code != ACL_SUCCESS) {
     return code;
   }
+  if (stream->model != nullptr) {
+    return refuse_bound(*stream, kCall);
+  }
   if (stream->update) {
     return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS,
                 std::string(kCall) + ": stream " + std::to_string(stream->id) + " is updating a group already; end that first");
@@ -88,6 +91,9 @@ aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream handle) {
   std::shared_ptr<Stream> stream;
   if (const aclError code = find_not_capturing(handle, kCall, stream); code != ACL_SUCCESS) {
     return code;
+  }
+  if (stream->model != nullptr) {
+    return refuse_bound(*stream, kCall);
   }
   if (!stream->update) {
     return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS,

@@ -76,7 +76,7 @@ def _load_ops() -> ctypes.CDLL:
     ops.msprobe_dumper_folder.restype = ctypes.c_int
     ops.msprobe_dumper_folder.argtypes = [ctypes.c_int64, ctypes.c_char_p]
     ops.msprobe_dumper_site.restype = ctypes.c_int64
-    ops.msprobe_dumper_site.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_bool, ctypes.c_int64]
+    ops.msprobe_dumper_site.argtypes = [ctypes.c_int64, ctypes.c_char_p, ctypes.c_bool, ctypes.c_bool, ctypes.c_int64]
     ops.msprobe_dumper_graphs.restype = ctypes.c_int64
     ops.msprobe_dumper_graphs.argtypes = [ctypes.c_int64]
     ops.msprobe_dumper_called.restype = ctypes.c_int
@@ -192,10 +192,10 @@ def set_folder(handle: int, folder: str) -> None:
         _raise_last_error()
 
 
-def add_site(handle: int, name: str, *, filtered: bool, parent: int) -> int:
-    """Counts a module of the dumper's; returns its number. `filtered`: it is not recorded on purpose. `parent`: number of the module around
-    it, or -1."""
-    site: int = _OPS.msprobe_dumper_site(handle, _encode(name), filtered, parent)
+def add_site(handle: int, name: str, filtered: bool, has_forward: bool, parent: int) -> int:
+    """Counts a module of the dumper's; returns its number. `filtered`: it is not recorded on purpose. `has_forward`: it can be called.
+    `parent`: number of the module around it, or -1."""
+    site: int = _OPS.msprobe_dumper_site(handle, _encode(name), filtered, has_forward, parent)
     if site < 0:
         _raise_last_error()
     return site

@@ -99,6 +99,8 @@ class ApiMode(TorchDispatchMode):
             yield
             return
         self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+        if self._declined and _get_current_dispatch_mode() is None:
+            self.close()  # another dumper's mode, which has hidden this one, is gone
         try:
             yield
         finally:
@@ -139,7 +141,8 @@ class ApiMode(TorchDispatchMode):
             return None if tracers or args[0].device.type == "npu" else func
         return func
 
-    def _operator(self, func: torch._ops.OpOverload) -> _Operator:
+    def operator(self, func: torch._ops.OpOverload) -> _Operator:
+        """What is known of an operator, whether it is wanted included."""
         known = self._operators.get(func)
         if known is None:
             schema = func._schema
@@ -166,7 +169,7 @@ class ApiMode(TorchDispatchMode):
             with self:  # the C++ kernel; `decompose` would take a Python one where there is one, with other roundings
                 return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
         in_eager_code = self._eager_operator(func, args)
-        if in_eager_code is None or not (operator := self._operator(in_eager_code)).collected:
+        if in_eager_code is None or not (operator := self.operator(in_eager_code)).collected:
             return func(*args, **kwargs)
         inputs = {key: value for key, value in kwargs.items() if key not in operator.written_only}
         later = operator.has_result_later or (

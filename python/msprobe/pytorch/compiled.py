@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API level in regions of torch.compile: marks in Dynamo's graph, set by hooks, say where APIs are to be seen, and before the backend
-gets the graph, each operation between them is made to run under the API level's dispatch mode.
+gets the graph, each operation between them is made to run under the API level's dispatch mode. (Custom operators stay as they are, with
+what records them beside them: compiled_operators.py.)
 
 The backend then records what eager code would: AOTAutograd runs the graph's operations under tracing modes of its own, ours stands
 before them, sees every operator by its eager name and in order, and puts the recording operators there. A backend that runs the graph as
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +25,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from msprobe.pytorch import tags
 from msprobe.pytorch.api_mode import ApiMode
+from msprobe.pytorch.compiled_operators import record_beside
 from msprobe.pytorch.patches import Patch, patching
 
 Mark = Callable[[torch.Tensor], None]
@@ -96,7 +100,7 @@ class Sight:
                 if not open_tokens:
                     _give_up()
                 open_tokens.pop()
-            elif open_tokens and _is_operation(node):
+            elif open_tokens and _is_operation(node) and not record_beside(node, self._mode, open_tokens[-1]):
                 _record(node, self._mode, open_tokens[-1])
         if not marks:
             return
@@ -133,7 +137,7 @@ _told_of_vmap: set[str] = set()  # the same
 def in_branch() -> bool:
     """Asked while Dynamo traces a hooked forward: whether that lies in a branch or loop body that cannot hold our operators."""
     translator = _translator()
-    _tell_of_rounding(translator.output)
+    _tell_of_rounding_in(translator.output)
     tracer = translator.output.current_tracer
     name = ""
     while tracer is not None and name not in _BRANCHING:
@@ -180,18 +184,45 @@ def _translator() -> Any:
     return importlib.import_module("torch._dynamo.symbolic_convert").InstructionTranslator.current_tx()
 
 
-def _tell_of_rounding(output_graph: Any) -> None:
-    """Inductor rounds half-precision results where they are stored; that a tensor is recorded may store it."""
+def tell_of_rounding(model: torch.nn.Module) -> None:
+    """At start(): of a model, or of parts or methods of it, that Inductor is known to compile. Others tell at their first run."""
+    if "inductor" in _told_of_rounding or not any(_is_half(x) for x in (*model.parameters(), *model.buffers())):
+        return
+    for module in model.modules():
+        for value in module.__dict__.values():
+            if type(value) is types.FunctionType and _innermost_name(_compiler_of(value)) == "inductor":
+                _warn_of_rounding()
+                return
+
+
+def _compiler_of(function: types.FunctionType) -> Any:
+    """What torch.compile's wrapper passes frames to; None: it is no such wrapper."""
+    if not hasattr(function, "_torchdynamo_orig_callable") or "callback" not in function.__code__.co_freevars:
+        return None
+    return inspect.getclosurevars(function).nonlocals["callback"]
+
+
+def _tell_of_rounding_in(output_graph: Any) -> None:
+    """The same while Dynamo traces a region."""
     if "inductor" in _told_of_rounding or _innermost_name(output_graph.compiler_fn) != "inductor":
         return
     inputs = [getattr(tracked, "fake", None) for tracked in getattr(output_graph, "tracked_fakes", [])]
-    if any(isinstance(x, torch.Tensor) and x.dtype in (torch.float16, torch.bfloat16) for x in inputs):
-        _told_of_rounding.add("inductor")
-        warnings.warn(
-            "msprobe: Inductor keeps half-precision results in float32 until they are stored, and recording can make it store one: results "
-            "may differ from those without msprobe in the last bit (docs/modes.md, Rounding)",
-            stacklevel=2,
-        )
+    if any(isinstance(x, torch.Tensor) and _is_half(x) for x in inputs):
+        _warn_of_rounding()
+
+
+def _is_half(x: torch.Tensor) -> bool:
+    return x.dtype in (torch.float16, torch.bfloat16)
+
+
+def _warn_of_rounding() -> None:
+    """Inductor rounds half-precision results where they are stored; that a tensor is recorded may store it."""
+    _told_of_rounding.add("inductor")
+    warnings.warn(
+        "msprobe: Inductor keeps half-precision results in float32 until they are stored, and recording can make it store one: results "
+        "may differ from those without msprobe in the last bit (docs/modes.md, Rounding)",
+        stacklevel=4,
+    )
 
 
 def _innermost_name(backend: Any) -> str:

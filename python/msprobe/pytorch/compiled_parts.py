@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of a model that are compiled by themselves and called from its eager forward: the API level is left around the call, and a hook on
 the part lets it be seen inside (compiled.py). What has been recorded eagerly goes to the host before the call, since a graph that was
-captured from the part brings its own records at its replay."""
+captured from the part brings its own records at its replay.
+
+A part may also keep `torch.compile(self.forward)` in an attribute, made before its forward was hooked, as serving engines do when they load
+a model: then what is compiled is the forward as it is at the call.
+"""
 
 from __future__ import annotations
 
 import functools
+import types
+import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -58,12 +64,11 @@ class CompiledParts:
     def prepare(self, model: torch.nn.Module, device: torch.device) -> set[torch.nn.Module]:
         """Prepares the parts of a model; again with the same one this changes nothing. Returns the modules whose hook leads the API level
         into a region."""
-        if self._mode is None and device.type == "cpu":
-            return set()
         traced_modules = set()
         for module in model.modules():
-            if (entry := _entry_of(module)) is not None:
-                key, traced = entry
+            for key, traced in _entries_of(module):
+                if self._mode is None and device.type == "cpu" and not _is_of_own_forward(module.__dict__[key], module):
+                    continue
                 traced_modules.add(traced)
                 if not any(part.is_around(module, key) for part in self._around):
                     self._around.append(AroundPart(module, key, self._handle, device, self._mode))
@@ -114,19 +119,24 @@ class AroundPart:
         self._original = module.__dict__[key]
         original = self._original
         capturing = torch.get_device_module(device).is_current_stream_capturing if device.type != "cpu" else None
+        of_own_forward = _OwnForward(module, key, original) if _is_of_own_forward(original, module) else None
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             if torch.compiler.is_compiling():
-                return original(*args, **kwargs)
+                return original(*args, **kwargs) if of_own_forward is None else module.forward(*args, **kwargs)
             # In a capture of the whole the forward around it commits for all.
             if capturing is not None and hooks.is_in_forward(handle) and not capturing():
                 ops.commit_part(handle, device)
+            compiled = original if of_own_forward is None else of_own_forward.compiled()
             if mode is None or not mode.is_active():
-                return original(*args, **kwargs)
+                return compiled(*args, **kwargs)
             with mode.stepped_aside():
-                return original(*args, **kwargs)
+                return compiled(*args, **kwargs)
 
+        setattr(call, hooks.AROUND, original)
+        if of_own_forward is not None:
+            call.__dict__.pop("_torchdynamo_inline", None)  # what Dynamo would trace in its place: the forward as it was
         self._call = call
         module.__dict__[key] = call
 
@@ -140,10 +150,63 @@ class AroundPart:
             self._module.__dict__[self._key] = self._original
 
 
-def _entry_of(module: torch.nn.Module) -> tuple[str, torch.nn.Module] | None:
-    """Of a module that is compiled by itself: where its compiled callable lies in its __dict__, and the module whose forward is traced."""
-    if modules.is_compiled(module) and "forward" in module.__dict__:
-        return "forward", module._orig_mod  # type: ignore[return-value]
+class _OwnForward:
+    """A compiled callable that a module keeps of its own forward, and the same one, with the same settings, of the forward that the module
+    has at the call: hooked, or as it was."""
+
+    def __init__(self, module: torch.nn.Module, key: str, original: Callable[..., Any]) -> None:
+        self._module, self._key, self._original = module, key, original
+        self._over: Any = None  # the forward that `_compiled` is of
+        self._compiled: Callable[..., Any] = original
+        self._told = False
+
+    def compiled(self) -> Callable[..., Any]:
+        """What is to be called now."""
+        forward = self._module.__dict__.get("forward")
+        if forward is None or getattr(self._original, hooks.AROUND, None) is not None:  # another dumper's, which does the same
+            return self._original
+        if self._over is not forward:
+            self._over, self._compiled = forward, self._compiled_over(forward)
+        return self._compiled
+
+    def _compiled_over(self, forward: Callable[..., Any]) -> Callable[..., Any]:
+        original: Any = self._original
+        code = original.__code__
+        if _WHAT_IS_COMPILED not in code.co_freevars:
+            if not self._told:
+                self._told = True
+                warnings.warn(
+                    f"msprobe: {type(self._module).__name__} is called through a compiled callable made before start() (its attribute "
+                    f"{self._key}), and this torch does not tell what it is made of: the module's own inputs and results are not recorded, "
+                    "those of the modules in it are. Make it after start()",
+                    stacklevel=4,
+                )
+            return self._original
+        cells = [
+            types.CellType(forward) if name == _WHAT_IS_COMPILED else cell
+            for name, cell in zip(code.co_freevars, original.__closure__, strict=True)
+        ]
+        return types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, tuple(cells))
+
+
+_WHAT_IS_COMPILED = "fn"  # the variable of that name in the function that torch.compile(function) returns
+
+
+def _is_of_own_forward(value: Any, module: torch.nn.Module) -> bool:
+    """Whether it is what torch.compile returned for the forward that the module's class has."""
+    if not isinstance(value, types.FunctionType):
+        return False
+    compiled = getattr(value, "_torchdynamo_orig_callable", None)
+    return getattr(compiled, "__self__", None) is module and getattr(compiled, "__func__", None) is type(module).forward
+
+
+def _entries_of(module: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
+    """Of a module that is compiled by itself: where its compiled callables lie in its __dict__, and the module whose forward is traced."""
+    if modules.is_compiled(module):
+        if "forward" in module.__dict__:
+            yield "forward", module._orig_mod  # type: ignore[misc]
+        return
     if module.__dict__.get("_compiled_call_impl") is not None:
-        return "_compiled_call_impl", module
-    return None
+        yield "_compiled_call_impl", module
+    for key in [key for key, value in module.__dict__.items() if _is_of_own_forward(value, module)]:
+        yield key, module

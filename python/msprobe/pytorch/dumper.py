@@ -21,6 +21,7 @@ from msprobe.pytorch import collector, compiled, custom_api, hooks, modules, ops
 from msprobe.pytorch.api_mode import ApiMode
 from msprobe.pytorch.compiled_parts import CompiledParts
 from msprobe.pytorch.config import Config, ConfigError, EnableSwitch, read_config
+from msprobe.pytorch.hand_graphs import HandGraphs
 from msprobe.pytorch.identity import Identity
 from msprobe.pytorch.parameters import Parameters
 
@@ -52,12 +53,13 @@ class AclGraphDumper:
         self._api_mode: ApiMode | None = None
         self._sight: compiled.Sight | None = None  # of compiled regions, at a level with APIs
         self._compiled_parts: CompiledParts | None = None
+        self._hand_graphs: HandGraphs | None = None
         self._scope: frozenset[str] = frozenset()
         self._hooked: list[tuple[torch.nn.Module, hooks.Site]] = []
         self._custom_apis: list[custom_api.Wrapped] = []
         self._parameters: Parameters | None = None
         self._identity: Identity | None = None
-        self._sites: list[tuple[str, bool, int]] = []  # name, filtered, parent, of each module
+        self._sites: list[tuple[str, bool, bool, int]] = []  # name, filtered, has_forward, parent, of each module
         self._wrote_anything = False
         self._lock = threading.RLock()  # start, step and close of several threads come one after the other
         self._told_of_empty_step = False
@@ -73,14 +75,14 @@ class AclGraphDumper:
         """Begins to collect from `model`; call it before the model is captured or compiled.
 
         Again with the same model this changes nothing, with another it adds that one. On a rank that the config does not list it does
-        nothing. Further keyword arguments are accepted and have no effect.
+        nothing. Further keyword arguments are accepted and have no effect. Of a wrapper that is no module, the model inside is taken.
         """
-        if not isinstance(model, torch.nn.Module):
-            raise TypeError(f"AclGraphDumper.start: model must be a torch.nn.Module, got {type(model).__name__}")
+        model = modules.module_of(model)
         with self._lock, collector.paused():
             self._rank = _distributed_rank()
             if self._config.ranks and self._rank is not None and self._rank not in self._config.ranks:
                 return
+            compiled.tell_of_rounding(model)
             model = modules.uncompiled(model)
             opened = self._handle is None
             if self._handle is None:
@@ -180,8 +182,8 @@ class AclGraphDumper:
         self._wrote_anything = True  # whether a child writes is its own affair
         if self._handle is not None:
             aclgraph_dump_ext.renew(self._handle)
-            for name, filtered, parent in self._sites:
-                aclgraph_dump_ext.add_site(self._handle, name, filtered=filtered, parent=parent)
+            for site in self._sites:
+                aclgraph_dump_ext.add_site(self._handle, *site)
             self._place_step(self._handle)
 
     def backend(self, name: str, **options: Any) -> Callable[..., Any]:
@@ -205,6 +207,8 @@ class AclGraphDumper:
             for wrapped in reversed(self._custom_apis):
                 wrapped.restore()
             self._custom_apis.clear()
+            if self._hand_graphs is not None:
+                self._hand_graphs.close()
             if self._compiled_parts is not None:
                 self._compiled_parts.close()
             if self._sight is not None:
@@ -221,9 +225,7 @@ class AclGraphDumper:
     def __enter__(self) -> AclGraphDumper:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: type[BaseException] | BaseException | types.TracebackType | None) -> None:
         self.close()
 
     def _tell_of_empty_step(self) -> None:
@@ -242,7 +244,7 @@ class AclGraphDumper:
     def _tell_if_useless(self) -> None:
         """At the end: a dumper that was started and has written nothing."""
         if self._handle is not None and not self._wrote_anything:
-            hooked = sum(not filtered for _, filtered, _ in self._sites)
+            hooked = sum(not filtered for _, filtered, _, _ in self._sites)
             sys.stderr.write(
                 f"msprobe: an AclGraphDumper was started and wrote no entry, {hooked} modules collected from, "
                 f"dump_path {self._config.dump_path}: step() was not called, or nothing was recorded in its steps\n"
@@ -252,14 +254,12 @@ class AclGraphDumper:
         process = f"rank{self._rank}" if self._rank is not None else f"pid{os.getpid()}"
         return os.path.join(self._config.dump_path, f"step{step}", process)
 
-    def _add_site(self, handle: int, name: str, wanted: bool, parent: int) -> int:
-        """Counts a module in the dumper's account; returns its number there. At level L1 there are no modules to count."""
+    def _add_site(self, handle: int, name: str, module: torch.nn.Module, parent: int) -> int:
+        """Counts a module in the dumper's account, an end of the scope that the list leaves out as filtered; returns its number there."""
         if not self._config.modules:
-            return -1
-        only_marks = name in self._scope and not self._config.wants(name)
-        site = (name, not wanted or only_marks, parent)
-        self._sites.append(site)
-        return aclgraph_dump_ext.add_site(handle, name, filtered=site[1], parent=parent)
+            return -1  # level L1 has none to count
+        self._sites.append((name, not self._config.wants(name), modules.has_forward(module), parent))
+        return aclgraph_dump_ext.add_site(handle, *self._sites[-1])
 
     def _open(self, model: torch.nn.Module) -> int:
         config = self._config
@@ -284,6 +284,8 @@ class AclGraphDumper:
             self._sight.open()
         self._compiled_parts = CompiledParts(handle, self._api_mode, self._sight, self._part_compiled)
         self._compiled_parts.open()
+        self._hand_graphs = HandGraphs(handle, modules.main_device(model))
+        self._hand_graphs.open()
         self._parameters = Parameters(handle) if config.parameters and config.modules else None
         self._identity = Identity() if config.identity else None
         if config.task == "tensor":
@@ -329,7 +331,7 @@ class AclGraphDumper:
             wanted = (self._config.modules and self._config.wants(full_name)) or full_name in self._scope
             root = module is model
             entry = root or module in entries
-            numbers[name] = self._add_site(handle, full_name, wanted, numbers.get(name.rpartition(".")[0], -1))
+            numbers[name] = self._add_site(handle, full_name, module, numbers.get(name.rpartition(".")[0], -1))
             if self._identity is not None:
                 self._identity.add(module, full_name)
             if not wanted and not entry:

@@ -232,8 +232,16 @@ def _take_off(attributes: dict[str, Any], unwanted: Callable[[Site], bool]) -> N
             attributes["forward"] = below
 
 
+AROUND = (
+    "_msprobe_original"  # of a callable that stands in a module's __dict__ around a compiled one (compiled_parts.py): that one
+)
+
+
 def without_hooks(attributes: dict[str, Any]) -> dict[str, Any]:
     """A copy of a module's __dict__ as it would be without hooks."""
     bare = dict(attributes)
+    for key, value in bare.items():
+        while (original := getattr(value, AROUND, None)) is not None:
+            bare[key] = value = original
     _take_off(bare, lambda _: True)
     return bare

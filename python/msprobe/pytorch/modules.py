@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 ROOT_NAME = "__root__"
@@ -12,6 +14,15 @@ _COMPILED_PREFIX = "_orig_mod"  # what torch.compile puts before the names of th
 def is_compiled(module: torch.nn.Module) -> bool:
     """Whether it is what torch.compile(module) returns."""
     return hasattr(module, _COMPILED_PREFIX) and type(module).__name__ == "OptimizedModule"
+
+
+def module_of(model: Any) -> torch.nn.Module:
+    """The model itself, or the one to which a wrapper that is no module passes its attributes on, as those do in which serving engines
+    keep a model's graphs. TypeError if it is neither."""
+    owner = model if isinstance(model, torch.nn.Module) else getattr(getattr(model, "named_modules", None), "__self__", None)
+    if not isinstance(owner, torch.nn.Module):
+        raise TypeError(f"AclGraphDumper.start: model must be a torch.nn.Module, got {type(model).__name__}")
+    return owner
 
 
 def uncompiled(model: torch.nn.Module) -> torch.nn.Module:
@@ -30,6 +41,11 @@ def plain_name(name: str) -> str:
 def entry_name(name: str, module: torch.nn.Module) -> str:
     """Module.{name}.{class}: what entries in dump.json begin with."""
     return f"Module.{plain_name(name)}.{type(module).__name__}"
+
+
+def has_forward(module: torch.nn.Module) -> bool:
+    """Whether its class can be called; containers such as ModuleList cannot."""
+    return type(module).forward is not torch.nn.Module.forward
 
 
 def main_device(model: torch.nn.Module) -> torch.device:

@@ -119,6 +119,20 @@ TEST(Operator, OfTheParentsCodeBeforeAModule) {
   }
 }
 
+// An NPU records the products that a CPU takes apart, and its casts have a name of their own.
+TEST(Operator, OfTheOtherDevicesNameIsNotToldAsMissing) {
+  Case made;
+  made.begin("Module.l.L.forward.0").in(0);
+  made.op("NPU._npu_dtype_cast.0.forward", "", 0, 0);
+  made.op("Aten.matmul.0.forward", "Aten.mm.0.forward", 0, 0).op("Aten.amax.0.forward", "", 0, 0);
+  made.op("Aten.matmul.1.forward", "Aten.bmm.0.forward", 0, 0.5);
+  made.leaf("Module.l.b.B.forward.0", 0.5, 0.5).out(0.5).end();
+  const Spot spot = made.verdict().statistics.fault.value_or(Spot{});
+  EXPECT_EQ(spot.call, "Module.l.b.B.forward.0");
+  EXPECT_EQ(spot.only_target, std::vector<std::string>{"Aten.amax.0.forward"});
+  EXPECT_TRUE(spot.only_golden.empty());
+}
+
 TEST(Operators, AloneAreWalkedWithoutThoseThatOnlyMove) {
   Case made;
   made.op("Aten.mm.0.forward", "Aten.mm.0.forward", 0, 1e-7).op("Aten.view.0.forward", "Aten.view.0.forward", 0, 0.5);

@@ -96,6 +96,19 @@ TEST(Sentence, WithAnOperator) {
             std::string::npos);
 }
 
+TEST(Sentence, WithOperatorsOfWhichNoneStandsOut) {
+  for (const bool more : {false, true}) {
+    Case made;
+    made.begin("Module.a.A.forward.0").in(0).op("Aten.exp.0.forward", "Aten.exp.0.forward", 0, 4e-7);
+    made.op("Aten.add.0.forward", "Aten.add.0.forward", 0, 0).op(more ? "Aten.amax.0.forward" : "", "", 0, 0.5);
+    made.out(0.5).out(0.5).end();
+    const std::string text = sentence(made.verdict(Case::Order::kStamps));
+    const std::string_view expected = more ? "; of the operators inside that both sides have, none stands out."
+                                           : "; no operator inside stands out, the largest step is at Aten.exp.0.forward";
+    EXPECT_NE(text.find(expected), std::string::npos) << text;
+  }
+}
+
 TEST(Riders, SayWhatLimitsTheSentence) {
   Case made;
   made.leaf("Module.a.A.forward.0", 0, 1e-7).begin("Module.x.X.forward.0", "").in(0).out(0).end();

@@ -250,11 +250,13 @@ TEST_F(DumpJsonTest, ParametersWaitForAWriteThatSucceeds) {
 
 TEST_F(DumpJsonTest, TheRunIsAccountedFor) {
   log::Account account;
-  const auto root = account.add("Module.__root__.R", false, -1);
-  account.add("Module.a.A", false, root);
-  account.add("Module.b.B", false, root);
-  account.add("Module.c.C", true, root);
-  account.add("Module.d.D", false, account.add("Module.silent.S", false, root));
+  using Kind = log::Account::Kind;
+  const auto root = account.add("Module.__root__.R", Kind::kCollected, -1);
+  account.add("Module.a.A", Kind::kCollected, root);
+  account.add("Module.b.B", Kind::kCollected, root);
+  account.add("Module.c.C", Kind::kFiltered, root);
+  account.add("Module.d.D", Kind::kCollected, account.add("Module.silent.S", Kind::kCollected, root));
+  account.add("Module.e.0.E", Kind::kCollected, account.add("Module.e.L", Kind::kWithoutForward, root));
   account.called(root);
   add("m|Module.__root__.R|out|#0|^$");
   account.recorded(records_, session_.tags);
@@ -267,15 +269,18 @@ TEST_F(DumpJsonTest, TheRunIsAccountedFor) {
   EXPECT_EQ(run["config"]["a"][0], 1);
   EXPECT_EQ(run["graphs"], Json::parse(R"([{"id": 0, "sites": 7, "replays": 1}])"));
   const Json& told = run["Account"];
-  EXPECT_EQ(told["hooked"], 6);
+  EXPECT_EQ(told["hooked"], 8);
   EXPECT_EQ(told["recorded"], 1);
   EXPECT_EQ(told["filtered"], 1);
   EXPECT_EQ(told["dropped"], 3);
-  ASSERT_EQ(told["silent"].size(), 4U);
+  ASSERT_EQ(told["silent"].size(), 6U);
   const auto reason = [&](const char* name) { return told["silent"][name].get<std::string>(); };
   EXPECT_EQ(reason("Module.a.A").substr(0, 8), "captured");
   EXPECT_EQ(reason("Module.b.B").substr(0, 30), "not called through its forward") << "a parameter is no call";
   EXPECT_EQ(reason("Module.d.D").substr(0, 12), "never called");
+  EXPECT_EQ(reason("Module.e.L").substr(0, 11), "a container");
+  EXPECT_EQ(reason("Module.e.0.E").substr(0, 30), "not called through its forward")
+      << "what is around the container was called";
 }
 
 TEST_F(DumpJsonTest, SavedTensorsAreNamed) {

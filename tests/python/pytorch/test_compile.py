@@ -5,6 +5,7 @@ branches."""
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,47 @@ def test_half_precision_chains(make_config: MakeConfig, dtype: torch.dtype) -> N
             found = torch.compile(model, fullgraph=True)(x)
         assert torch.equal(found, wanted)
         assert not torch.equal(wanted, bare(x))  # else there is nothing to see here
+
+
+class CompiledMethod(nn.Module):
+    """As serving engines do: the callable is made when the module is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+        self.compiled_callable = torch.compile(self.forward)
+
+
+def compiled_in_place() -> nn.Module:
+    model = nn.Sequential(nn.Linear(2, 2))
+    model[0].compile()
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: torch.compile(nn.Linear(2, 2).half()), True),
+        (lambda: nn.Sequential(torch.compile(nn.Linear(2, 2))).bfloat16(), True),
+        (lambda: compiled_in_place().half(), True),
+        (lambda: CompiledMethod().half(), True),
+        (lambda: torch.compile(nn.Linear(2, 2)), False),
+        (lambda: torch.compile(nn.Linear(2, 2).half(), backend="aot_eager"), False),
+        (lambda: nn.Linear(2, 2).half(), False),
+    ],
+)
+@pytest.mark.parametrize("level", ["L0", "mix"])
+def test_the_warning_of_rounding_comes_at_start(
+    make_config: MakeConfig, make: Callable[[], nn.Module], told: bool, level: str
+) -> None:
+    compiled._told_of_rounding.clear()
+    model = make()
+    with AclGraphDumper(make_config(level=level)) as dumper, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dumper.start(model)
+        dumper.start(model)
+    assert ["Inductor keeps half-precision" in str(warning.message) for warning in caught] == [True] * told
+    assert all(warning.filename == __file__ for warning in caught)
 
 
 @pytest.mark.parametrize("level", ["L0", "mix"])

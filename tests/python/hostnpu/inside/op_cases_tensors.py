@@ -129,6 +129,7 @@ INDEX = [
     Case("MaskedSelect", lambda a, m: a.masked_select(m & ~m), [whole(*WIDE), mask(*WIDE)], NUMBERS, graph=False, label="none"),
     Case("Nonzero", torch.nonzero, [whole(*WIDE)], EVERY_TYPE, graph=False),
     Case("NonzeroV2", lambda a, m: a[m], [whole(*WIDE), mask(*WIDE)], NUMBERS, graph=False),
+    Case("OneHot", lambda i: F.one_hot(i, 7), [index(3, 4, below=7)], [torch.int64]),
     Case("Embedding", lambda w, i: F.embedding(i, w), [real(5, 6), index(2, 3, below=5)], FLOATS),
 ]
 

@@ -170,3 +170,13 @@ def test_a_failing_kernel_names_operator_and_arguments() -> None:
         x.index_select(0, torch.tensor([99], device="npu"))
         torch.npu.synchronize()
     torch.testing.assert_close((x + 1).cpu(), torch.full((4,), 2.0))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_one_hot_takes_its_values_and_its_dimension(axis: int) -> None:
+    index = torch.tensor([[0, 2, 1], [4, 9, 3]])  # 9: off everywhere
+    on, off = torch.tensor([5]), torch.tensor([-1])
+    expected = torch.where(torch.arange(5) == index.unsqueeze(-1), 5, -1).movedim(-1, axis)
+    result = torch.zeros_like(expected.contiguous())
+    assert run("OneHot", handle(index), ctypes.c_int(5), handle(on), handle(off), ctypes.c_int64(axis), handle(result)) == 0
+    assert torch.equal(result, expected)

@@ -87,8 +87,8 @@ def test_silent_sites_are_told_with_their_reason(make_config: MakeConfig, read_d
     reasons = {name: reason.split(":")[0] for name, reason in found["silent"].items()}
     around = "not called through its forward, though the module around it was"
     assert reasons == {
-        "Module.unused.ModuleDict": around,
-        "Module.unused.inner.Linear": "never called since start()",
+        "Module.unused.ModuleDict": "a container without a forward of its own",
+        "Module.unused.inner.Linear": around,
         "Module.numbers.Numbers": "called, but there was no tensor in its arguments and results, or recording was off",
         "Module.bypassed.Linear": around,
     }

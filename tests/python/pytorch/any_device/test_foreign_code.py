@@ -237,7 +237,9 @@ def test_a_step_while_another_thread_is_in_a_forward(
 
 @pytest.mark.parametrize("level", ["L0", "L1", "mix"])
 @pytest.mark.parametrize("task", ["statistics", "tensor"])
-def test_another_thread_closes_while_a_forward_runs(make_config: MakeConfig, device: torch.device, level: str, task: str) -> None:
+def test_another_thread_closes_while_a_forward_runs(
+    make_config: MakeConfig, device: torch.device, level: str, task: str
+) -> None:
     dumper = AclGraphDumper(make_config(level=level, task=task))
 
     class Closes(nn.Module):

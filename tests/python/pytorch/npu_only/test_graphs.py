@@ -166,46 +166,6 @@ def test_a_graph_of_a_submodule_only(make_config: MakeConfig, read_dump: ReadDum
         assert_dump(read_dump(step), calls.entries, NPU)
 
 
-class GraphedInside(nn.Module):
-    """Replays a captured graph of its first part inside an eager forward, as a compiled inner module does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = mlp()
-        self.second = nn.Linear(8, 4)
-        self.graph: torch.npu.NPUGraph | None = None
-        self.static = torch.zeros(2, 8, device=NPU)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.static.copy_(x)
-        if self.graph is None:
-            self.graph, self.inner = capture(self.first, self.static)
-        self.graph.replay()
-        return self.second(self.inner)
-
-
-def test_a_graph_replayed_inside_an_eager_forward(make_config: MakeConfig, read_dump: ReadDump) -> None:
-    model = GraphedInside().to(NPU)
-    first, second = copy.deepcopy(model.first), copy.deepcopy(model.second)
-    inputs = [torch.full((2, 8), float(i + 1), device=NPU) for i in range(4)]
-    with AclGraphDumper(make_config()) as dumper:
-        dumper.start(model)
-        for x in inputs:
-            model(x)
-        dumper.step()
-    data = read_dump(0)["data"]
-    assert len(data) == 6 * len(inputs)
-    for index, x in enumerate(inputs):
-        middle = first(x)
-        assert data[f"Module.first.Sequential.forward.{index}"]["output"][0]["Max"] == middle.max().item()
-        assert data[f"Module.second.Linear.forward.{index}"]["output"][0]["Max"] == second(middle).max().item()
-        place = [
-            list(data).index(f"Module.{name}.forward.{index}")
-            for name in ("__root__.GraphedInside", "first.Sequential", "second.Linear")
-        ]
-        assert place == sorted(place)
-
-
 class SecondPiece(nn.Module):
     """The root of a model whose first part has been captured into a graph of its own."""
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs that a model captures or replays by hand in the middle of its eager forward: each brings its own records to the host, at every
+replay, behind what ran eagerly before it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from msprobe.pytorch import hooks, ops
+from msprobe.pytorch.patches import Patch, patching
+
+_MODULE = "torch_npu.npu.graphs"
+
+
+class HandGraphs:
+    """Those of the models of one dumper."""
+
+    def __init__(self, handle: int, device: torch.device) -> None:
+        """`device`: any that a model uses; the records of all are sent on their way."""
+        self._handle = handle
+        self._device = device
+        self._patches: list[Patch] = []
+
+    def open(self) -> None:
+        """From here on captures end with, and replays begin after, what the thread has recorded."""
+        if _MODULE not in sys.modules:
+            return
+        with patching:
+            self._patches = [
+                Patch(_MODULE, "NPUGraph", "capture_end", self._end_capture),
+                Patch(_MODULE, "NPUGraph", "replay", self._replay),
+            ]
+
+    def close(self) -> None:
+        """Graphs are on their own again; those captured meanwhile keep what was captured."""
+        with patching:
+            for patch in reversed(self._patches):
+                patch.restore()
+            self._patches = []
+
+    def _end_capture(self, below: Callable[..., None], graph: Any, *args: Any, **kwargs: Any) -> None:
+        if sys.exc_info()[0] is None:  # else the capture has failed, and what it holds will never run
+            self._commit()
+        below(graph, *args, **kwargs)
+
+    def _replay(self, below: Callable[..., None], graph: Any, *args: Any, **kwargs: Any) -> None:
+        self._commit()
+        below(graph, *args, **kwargs)
+
+    def _commit(self) -> None:
+        """Outside forwards a capture ends with a commit anyway, and nothing is left before a replay."""
+        if hooks.is_in_forward(self._handle):
+            ops.commit_part(self._handle, self._device)
