@@ -33,12 +33,20 @@ FIND = """((variable, whole) => {
 })"""
 
 
+def drawn(browser):
+    """A chart that was put in place of another is drawn once the browser has told its size."""
+    browser.wait(code=f"document.querySelector('.chart canvas') !== null && document.querySelector('{SHOWN}').clientWidth > 0")
+    browser.evaluate(code="new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def pixels(browser, variable):
+    drawn(browser)
     return browser.evaluate(code=f"{FIND}('{variable}')")
 
 
 def told(browser, share):
     """What the chart says at a place, as a share of its width."""
+    drawn(browser)
     width = browser.evaluate(code=f"document.querySelector('{SHOWN}').getBoundingClientRect().width")
     browser.hover(selector=SHOWN, options={"position": {"x": max(1, width * share), "y": 80}})
     (text,) = browser.text(selector=".chart .told")
