@@ -77,10 +77,12 @@ where NaN or Inf first appears, and outputs that are dead, constant or saturated
   --rank LIST             only these ranks: numbers and ranges, as 0,4-7
   --step LIST             only these steps
   --threads N             (default: all cores)
+  --fail-on LIST          exit with 1 if there are: nan (NaN or Inf in any tensor), broken (entries that
+                          are no records), warning (whatever stands out); never (default)
   --quiet                 print nothing
   -h, --help              show this text
 
-exit codes: 0 written, 2 wrong usage or a dump that cannot be read
+exit codes: 0 written, 1 --fail-on is met, 2 wrong usage or a dump that cannot be read
 )";
 }
 

@@ -1,72 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the options of `msprobe view`, writes the page, says what stands out.
+// Runs `msprobe view`: writes the page, says what stands out, chooses the exit code.
 #include "cli/view_command.h"
 
+#include <algorithm>
 #include <iostream>
-#include <limits>
 #include <string>
-#include <vector>
 
-#include "cli/option_values.h"
-#include "cli/parser.h"
 #include "cli/terminal.h"
+#include "cli/view_options.h"
 #include "report/view_page.h"
 
 namespace msprobe::cli {
 namespace {
 
+constexpr int kFailOnMet = 1;
 constexpr int kNotRead = 2;
 
-report::ViewReport run(const report::ViewOptions& options, bool quiet) {
-  if (quiet) {
-    return report::write_view(options);
+report::ViewReport run(const ViewCommand& command) {
+  if (command.quiet) {
+    return report::write_view(command.options);
   }
   ProgressBar bar;
-  return report::write_view(options, &bar);
+  return report::write_view(command.options, &bar);
+}
+
+bool is_met(const ViewCommand& command, const report::ViewedDump& dump) {
+  return std::any_of(command.fail_on.begin(), command.fail_on.end(), [&](ViewFailure failure) {
+    constexpr auto kNotFinite = static_cast<std::size_t>(report::SignKind::kNotFinite);
+    switch (failure) {
+      case ViewFailure::kNotFinite:
+        return dump.signs.at(kNotFinite) > 0;
+      case ViewFailure::kBroken:
+        return dump.broken > 0;
+      case ViewFailure::kSign:
+        return std::any_of(dump.signs.begin(), dump.signs.end(), [](std::uint64_t count) { return count > 0; });
+    }
+    return false;
+  });
 }
 
 }  // namespace
 
 int view_command(const Words& words) {
-  report::ViewOptions options;
-  std::vector<std::string> ranks;
-  std::vector<std::string> steps;
-  std::string threads;
-  bool quiet = false;
-  CLI::App app;
-  app.set_help_flag();
-  app.add_option("DUMP", options.dump)->required();
-  app.add_option("-o,--output_path", options.output);
-  // One word each: what follows may be the dump.
-  app.add_option("--rank", ranks)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--step", steps)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  const CLI::Option* threads_option = app.add_option("--threads", threads);
-  app.add_flag("--quiet", quiet);
-  parse_words(app, with_long_names(words, {}));
-  options.ranks = parse_ranges("--rank", ranks);
-  options.steps = parse_ranges("--step", steps);
-  if (threads_option->count() > 0) {
-    options.threads = parse_threads(threads);
-  }
-
-  const report::ViewReport report = run(options, quiet);
+  const ViewCommand command = parse_view(words);
+  const report::ViewReport report = run(command);
   bool all_read = true;
+  bool met = false;
   for (const report::ViewedDump& dump : report.dumps) {
-    const std::string title = dump.title.empty() ? "" : dump.title + ": ";
+    std::string title = report::title_of(dump, report);
+    title += title.empty() ? "" : ": ";
+    met = met || is_met(command, dump);
     if (!dump.error.empty()) {
       std::cerr << "msprobe view: " << title << dump.error << "\n";
       all_read = false;
-    } else if (!quiet) {
+    } else if (!command.quiet) {
       std::cout << title << dump.rows << " rows\n";
       for (const std::string& sentence : dump.sentences) {
         std::cout << "  " << sentence << "\n";
       }
     }
   }
-  if (!quiet) {
+  if (!command.quiet) {
     std::cout << report.file << "\n" << std::flush;
   }
-  return all_read ? 0 : kNotRead;
+  if (!all_read) {
+    return kNotRead;
+  }
+  return met ? kFailOnMet : 0;
 }
 
 }  // namespace msprobe::cli

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "compare/divergence_input.h"
 #include "compare/measures.h"
 #include "dump/json.h"
 #include "read/python_text.h"
@@ -228,6 +229,37 @@ Cell ComparedBlock::cell(std::size_t row_number, std::size_t column, Scratch& sc
     return right == nullptr ? text_cell(kNotAvailable) : of_leaf(golden, *right, of_target(id), scratch);
   }
   return left == nullptr ? text_cell(kNotAvailable) : of_leaf(target, *left, id, scratch);
+}
+
+Distance ComparedBlock::distance(std::size_t row_number) const {
+  const RowPair& pair = rows_[row_number].pair;
+  if (!is_matched(pair)) {
+    return {};
+  }
+  const Leaf& left = comparison_.target_leaf(pair);
+  const Leaf& right = comparison_.golden_leaf(pair);
+  if (left.kind != read::LeafKind::kTensor || right.kind != read::LeafKind::kTensor) {
+    return {};
+  }
+  const divergence::Place place =
+      divergence::measure(divergence::view_leaf(*comparison_.target, left, comparison_.target_dtypes[left.dtype]),
+                          divergence::view_leaf(*comparison_.golden, right, comparison_.golden_dtypes[right.dtype]));
+  switch (place.finding) {
+    case divergence::Finding::kSkipped:
+      return {};
+    case divergence::Finding::kDistance:
+    case divergence::Finding::kSame:
+      return {DistanceKind::kNumber, static_cast<double>(place.distance)};
+    case divergence::Finding::kDiffers:
+      return {DistanceKind::kDiffers, 0};
+    default:
+      return {DistanceKind::kHard, 0};
+  }
+}
+
+std::int64_t ComparedBlock::moment(std::size_t row_number) const {
+  const RowPair& pair = rows_[row_number].pair;
+  return is_matched(pair) || pair.of_target ? comparison_.target->moment_of(comparison_.target_leaf(pair)) : -1;
 }
 
 const read::Counts* ComparedBlock::special_values(std::size_t row_number, bool of_target) const {

@@ -24,6 +24,8 @@ class ComparedBlock : public RowBlock {
   [[nodiscard]] Result result(std::size_t row) const override { return rows_[row].result; }
   Cell cell(std::size_t row, std::size_t column, Scratch& scratch) const override;
   [[nodiscard]] const read::Counts* special_values(std::size_t row, bool of_target) const override;
+  [[nodiscard]] Distance distance(std::size_t row) const override;
+  [[nodiscard]] std::int64_t moment(std::size_t row) const override;
 
   [[nodiscard]] const JudgedRow& row(std::size_t row) const { return rows_[row]; }
   [[nodiscard]] const TensorMetrics* metrics(const JudgedRow& row) const {

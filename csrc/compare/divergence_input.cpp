@@ -24,15 +24,6 @@ DType dtype_of(std::string_view name) {
   return DType::kUnknown;
 }
 
-std::vector<DType> dtypes_of(const read::DumpModel& model) {
-  std::vector<DType> dtypes;
-  dtypes.reserve(model.dtypes.size());
-  for (std::uint32_t id = 0; id < model.dtypes.size(); ++id) {
-    dtypes.push_back(dtype_of(model.dtypes[id]));
-  }
-  return dtypes;
-}
-
 Section section_of(read::Section section) {
   switch (section) {
     case read::Section::kInput:
@@ -71,21 +62,6 @@ void add_number(Leaf& leaf, std::size_t statistic, const read::Number& number) {
   leaf.known |= static_cast<std::uint8_t>(1U << statistic);
 }
 
-Leaf view(const read::DumpModel& model, const read::Leaf& leaf, DType dtype) {
-  Leaf seen;
-  seen.section = section_of(leaf.section);
-  seen.path = path_of(model.suffixes[leaf.suffix]);
-  if (leaf.kind != read::LeafKind::kTensor) {
-    return seen;
-  }
-  seen.dtype = dtype;
-  seen.shape = model.shapes[leaf.shape];
-  for (std::size_t statistic = 0; statistic < read::kStatistics; ++statistic) {
-    add_number(seen, statistic, model.number(leaf, statistic));
-  }
-  return seen;
-}
-
 std::vector<Call> calls_of(const read::DumpModel& model) {
   std::vector<Call> calls;
   calls.reserve(model.ops.size());
@@ -115,7 +91,7 @@ void add_one_sided(const read::DumpModel& target, const read::DumpModel& golden,
         if (paired[op.first_leaf + i] || leaf.kind != read::LeafKind::kTensor) {
           continue;
         }
-        Place place = measure_one_sided(side, view(model, leaf, dtypes[leaf.dtype]));
+        Place place = measure_one_sided(side, view_leaf(model, leaf, dtypes[leaf.dtype]));
         place.call = call;
         (side == Side::kTarget ? place.leaf : place.golden_leaf) = i;
         input.places.push_back(place);
@@ -128,8 +104,32 @@ void add_one_sided(const read::DumpModel& target, const read::DumpModel& golden,
 
 }  // namespace
 
+std::vector<DType> dtypes_of(const read::DumpModel& model) {
+  std::vector<DType> dtypes;
+  dtypes.reserve(model.dtypes.size());
+  for (std::uint32_t id = 0; id < model.dtypes.size(); ++id) {
+    dtypes.push_back(dtype_of(model.dtypes[id]));
+  }
+  return dtypes;
+}
+
+Leaf view_leaf(const read::DumpModel& model, const read::Leaf& leaf, DType dtype) {
+  Leaf seen;
+  seen.section = section_of(leaf.section);
+  seen.path = path_of(model.suffixes[leaf.suffix]);
+  if (leaf.kind != read::LeafKind::kTensor) {
+    return seen;
+  }
+  seen.dtype = dtype;
+  seen.shape = model.shapes[leaf.shape];
+  for (std::size_t statistic = 0; statistic < read::kStatistics; ++statistic) {
+    add_number(seen, statistic, model.number(leaf, statistic));
+  }
+  return seen;
+}
+
 Leaf view_leaf(const read::DumpModel& model, const read::Leaf& leaf) {
-  return view(model, leaf, dtype_of(model.dtypes[leaf.dtype]));
+  return view_leaf(model, leaf, dtype_of(model.dtypes[leaf.dtype]));
 }
 
 Input make_input(const read::DumpModel& target, const read::DumpModel& golden, std::span<const LeafPair> pairs, int threads) {
@@ -152,7 +152,7 @@ Input make_input(const read::DumpModel& target, const read::DumpModel& golden, s
       const read::Leaf& g = golden.leaves[pairs[i].golden];
       Place place;
       if (t.kind == read::LeafKind::kTensor && g.kind == read::LeafKind::kTensor) {
-        place = measure(view(target, t, target_dtypes[t.dtype]), view(golden, g, golden_dtypes[g.dtype]));
+        place = measure(view_leaf(target, t, target_dtypes[t.dtype]), view_leaf(golden, g, golden_dtypes[g.dtype]));
       } else {
         place.section = section_of(t.section);
       }

@@ -21,6 +21,11 @@ struct LeafPair {
 
 // A tensor's leaf as the divergence sees it; of anything else a Leaf without dtype and numbers.
 Leaf view_leaf(const read::DumpModel& model, const read::Leaf& leaf);
+Leaf view_leaf(const read::DumpModel& model, const read::Leaf& leaf,
+               DType dtype);  // of a leaf whose dtype was looked up before
+
+// Of each text of DumpModel::dtypes; kUnknown for what is no dtype of a tensor.
+std::vector<DType> dtypes_of(const read::DumpModel& model);
 
 // Tensors that have no partner count as missing where their call has one. A call's partner is that of its first matched leaf. Both
 // models must outlive the Input. `threads` share the measuring; the result does not depend on them.

@@ -12,6 +12,7 @@
 #include "compare/table.h"
 #include "compare/tensor_metrics.h"
 #include "compare/values.h"
+#include "format/dtype.h"
 #include "read/dump_model.h"
 #include "read/stack_json.h"
 
@@ -27,6 +28,8 @@ struct Comparison {
   std::string golden_tensors;
   Tolerance tolerance;
   int threads_a_tensor = 1;
+  std::vector<DType> target_dtypes;  // by the numbers that leaves have for them
+  std::vector<DType> golden_dtypes;
   bool judges_grad = true;  // false: one of the dumps does not record requires_grad at all
 
   [[nodiscard]] const read::Leaf& target_leaf(const RowPair& pair) const { return target->leaves[pair.target]; }

@@ -180,6 +180,8 @@ class PairRun {
     comparison_.table.golden_path = golden_.path;
     comparison_.target = &target_;
     comparison_.golden = &golden_;
+    comparison_.target_dtypes = divergence::dtypes_of(target_);
+    comparison_.golden_dtypes = divergence::dtypes_of(golden_);
     comparison_.stack = stack_.get();
     comparison_.judges_grad = target_has_grad_ == golden_has_grad_;
     comparison_.target_tensors = folder_of(target_.path) + "/" + std::string(kTensorFolder);

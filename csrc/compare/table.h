@@ -45,6 +45,18 @@ struct Cell {
   std::int64_t integer = 0;
 };
 
+// How far the two sides of a row are apart by the measure of "where it starts" (E, divergence.h).
+enum class DistanceKind : std::uint8_t {
+  kNone,     // nothing can be said: no partner, no tensor, no numbers, a mask
+  kNumber,   // E, which is 0 for integers that are the same
+  kHard,     // another shape, another kind of number, golden all zero
+  kDiffers,  // integers and truth values that differ: a choice, or a fault
+};
+struct Distance {
+  DistanceKind kind = DistanceKind::kNone;
+  double value = 0;  // of kNumber
+};
+
 // Where the texts of cells live. One a thread; a cell's text is valid until the next cell() with the same Scratch.
 class Scratch {
  public:
@@ -79,6 +91,9 @@ class RowBlock {
   virtual Cell cell(std::size_t row, std::size_t column, Scratch& scratch) const = 0;
   // How many of its elements are NaN, infinite, zero; null where the side has no such row or did not count.
   [[nodiscard]] virtual const read::Counts* special_values(std::size_t row, bool of_target) const = 0;
+  [[nodiscard]] virtual Distance distance(std::size_t row) const = 0;
+  // When the target saw the tensor, by its dump's `Order`: an input when its call began, an output when it ended; -1 if it does not say.
+  [[nodiscard]] virtual std::int64_t moment(std::size_t row) const = 0;
 };
 
 // A block in the form in which its writer appends it; each writer derives its own.

@@ -34,6 +34,11 @@ const Counts* DumpModel::counts_of(const Leaf& leaf) const {
   return place == 0 ? nullptr : &counts[place];
 }
 
+std::int64_t DumpModel::moment_of(const Leaf& leaf) const {
+  const bool ends = leaf.section == Section::kOutput || leaf.section == Section::kParametersGrad;
+  return ends ? ops[leaf.op].order_last : ops[leaf.op].order_first;
+}
+
 void DumpModel::append_row_name(std::string& out, const Leaf& leaf) const {
   if (const TextId data_name = extras[leaf.extra].data_name; data_name != 0) {
     const std::string_view name = texts[data_name];

@@ -117,6 +117,8 @@ struct DumpModel {
   [[nodiscard]] const Counts* counts_of(const Leaf& leaf) const;  // null: not counted
   [[nodiscard]] std::span<const Leaf> leaves_of(const Op& op) const { return {leaves.data() + op.first_leaf, op.leaf_count}; }
   [[nodiscard]] std::string_view op_name(const Leaf& leaf) const { return texts[ops[leaf.op].name]; }
+  // When the leaf was seen, by `Order`: inputs when their call began, outputs when it ended; -1 if the file does not say.
+  [[nodiscard]] std::int64_t moment_of(const Leaf& leaf) const;
   // The row's name: `data_name` without its last extension where there is one, else the op's name and the suffix.
   void append_row_name(std::string& out, const Leaf& leaf) const;
 };

@@ -118,12 +118,9 @@ std::optional<SignKind> sign_of(const read::DumpModel& model, const Leaf& leaf, 
 
 bool is_module(std::string_view name) { return name.starts_with("Module.") || name.starts_with("Cell."); }
 
-// Inputs are seen when their call begins, outputs when it ends. Without `Order` the order of the file has to do.
+// Without `Order` the order of the file has to do.
 std::tuple<std::int64_t, std::size_t> moment(const read::DumpModel& model, std::size_t leaf) {
-  const Leaf& seen = model.leaves[leaf];
-  const read::Op& op = model.ops[seen.op];
-  const bool ends = seen.section == Section::kOutput || seen.section == Section::kParametersGrad;
-  return {ends ? op.order_last : op.order_first, leaf};
+  return {model.moment_of(model.leaves[leaf]), leaf};
 }
 
 }  // namespace

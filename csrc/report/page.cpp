@@ -6,10 +6,13 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "compare/divergence_text.h"
+#include "compare/rules.h"
 #include "format/dtype.h"
 #include "report/json_text.h"
 #include "report/page_columns.h"
@@ -21,10 +24,23 @@
 namespace msprobe::report {
 namespace {
 
+// A row that the page leads to.
+struct RowPlace {
+  std::uint64_t place = 0;  // in the whole table
+  std::string name;
+};
+
+// What is told of all rows, whether the page carries them or not.
+struct Told {
+  std::uint64_t dtype_alone = 0;        // errors for nothing but the dtypes
+  std::optional<RowPlace> first_error;  // in the order of the table
+};
+
 class Rows : public compare::EncodedBlock {
  public:
   explicit Rows(PageRows rows) : rows(std::move(rows)) {}
   PageRows rows;
+  Told told;
 };
 
 // The rows of one pair, as far as they have a place.
@@ -32,7 +48,25 @@ struct Table {
   std::string packed;
   std::size_t rows = 0;      // that are in it
   std::uint64_t of_all = 0;  // that there were
+  Told told;
 };
+
+Told tell(const compare::RowBlock& block) {
+  static const std::string dtype_alone = "[\"" + std::string(compare::fixed_text(compare::Rule::kDtype)) + "\"]";
+  const compare::TableInfo& table = block.table();
+  Told told;
+  compare::Scratch scratch;
+  for (std::size_t row = 0; row < block.size(); ++row) {
+    if (block.result(row) != compare::Result::kError) {
+      continue;
+    }
+    told.dtype_alone += block.cell(row, table.message_column, scratch).text == dtype_alone ? 1 : 0;
+    if (!told.first_error) {
+      told.first_error = RowPlace{row, std::string(block.cell(row, table.name_column, scratch).text)};
+    }
+  }
+  return told;
+}
 
 class Collector {
  public:
@@ -53,10 +87,18 @@ class TableOfPage : public compare::TableWriter {
       : collector_(collector), target_path_(table.target_path), columns_(page_columns(table)), rows_(columns_) {}
 
   [[nodiscard]] std::unique_ptr<compare::EncodedBlock> encode(const compare::RowBlock& block) const override {
-    return std::make_unique<Rows>(page_rows(columns_, block));
+    auto rows = std::make_unique<Rows>(page_rows(columns_, block));
+    rows->told = tell(block);
+    return rows;
   }
 
   void append(std::unique_ptr<compare::EncodedBlock> block) override {
+    Told& told = static_cast<Rows&>(*block).told;
+    told_.dtype_alone += told.dtype_alone;
+    if (told.first_error && !told_.first_error) {
+      told.first_error->place += all_;
+      told_.first_error = std::move(told.first_error);
+    }
     PageRows& rows = static_cast<Rows&>(*block).rows;
     rows.shift_places(all_);
     all_ += rows.size();
@@ -69,7 +111,7 @@ class TableOfPage : public compare::TableWriter {
   }
 
   std::string finish() override {
-    collector_.add(target_path_, {rows_.packed(), rows_.size(), all_});
+    collector_.add(target_path_, {rows_.packed(), rows_.size(), all_, std::move(told_)});
     return {};
   }
 
@@ -79,6 +121,7 @@ class TableOfPage : public compare::TableWriter {
   std::vector<PageColumn> columns_;
   PageRows rows_;
   std::uint64_t all_ = 0;
+  Told told_;
 };
 
 class Page : public compare::WholeWriter {
@@ -139,6 +182,12 @@ class Page : public compare::WholeWriter {
       json.text(order.label);
       json.key("sentence");
       json.text(order.sentence);
+      json.key("any_collective");
+      json.raw(order.found.any_collective ? "true" : "false");
+      json.key("found");
+      std::string found;
+      compare::divergence::append_json(found, order.found);
+      json.raw(found);
       json.close('}');
     }
     json.close(']');
@@ -173,6 +222,21 @@ class Page : public compare::WholeWriter {
     }
     json.key("chain");
     json.texts(pair.divergence ? compare::divergence::chain(*pair.divergence) : std::vector<std::string>{});
+    json.key("largest_at");  // of the pair's largest relative error
+    json.text(pair.largest_relative_error_at);
+    json.key("dtype_alone");
+    json.integer(static_cast<std::int64_t>(table.told.dtype_alone));
+    json.key("first_error");
+    if (table.told.first_error) {
+      json.open('{');
+      json.key("place");
+      json.integer(static_cast<std::int64_t>(table.told.first_error->place));
+      json.key("name");
+      json.text(table.told.first_error->name);
+      json.close('}');
+    } else {
+      json.raw("null");
+    }
     json.close('}');
   }
 

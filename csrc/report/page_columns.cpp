@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -37,6 +39,30 @@ constexpr std::array<ColumnId, 4> kTargetNumbers = {ColumnId::kTargetMax, Column
 constexpr std::array<ColumnId, 4> kGoldenNumbers = {ColumnId::kGoldenMax, ColumnId::kGoldenMin, ColumnId::kGoldenMean,
                                                     ColumnId::kGoldenNorm};
 
+constexpr std::size_t kAddedColumns = 4;  // behind those of the table
+
+// Five digits: a double whose last bytes are zero takes half of the room once it is packed.
+double shortened(double value) {
+  constexpr std::uint64_t kLastBytes = 0xFFFFFFFF;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & ~kLastBytes);
+}
+
+void add_distance(PageRows& rows, std::size_t column, const compare::Distance& distance) {
+  switch (distance.kind) {
+    case compare::DistanceKind::kNumber:
+      rows.number(column, shortened(distance.value));
+      break;
+    case compare::DistanceKind::kHard:
+      rows.number(column, std::numeric_limits<double>::infinity(), kHardDistance);
+      break;
+    case compare::DistanceKind::kDiffers:
+      rows.word(column, kChoiceDiffers);
+      break;
+    default:
+      rows.word(column, "");
+  }
+}
+
 bool is_derived(PageKind kind) { return kind == PageKind::kDifference || kind == PageKind::kRelative; }
 
 }  // namespace
@@ -66,13 +92,15 @@ std::vector<PageColumn> page_columns(const compare::TableInfo& table) {
   }
   columns.push_back({"target_special", "NPU special values", PageKind::kText});
   columns.push_back({"golden_special", "Bench special values", PageKind::kText});
+  columns.push_back({"distance", "E", PageKind::kNumber});
+  columns.push_back({"order", "Order", PageKind::kNumber});
   return columns;
 }
 
 PageRows page_rows(const std::vector<PageColumn>& columns, const compare::RowBlock& block) {
   PageRows rows(columns);
   compare::Scratch scratch;
-  const std::size_t own = columns.size() - 2;  // those of the table
+  const std::size_t own = columns.size() - kAddedColumns;
   for (std::size_t row = 0; row < block.size(); ++row) {
     for (const bool derived : {false, true}) {
       for (std::size_t column = 0; column < own; ++column) {
@@ -92,6 +120,8 @@ PageRows page_rows(const std::vector<PageColumn>& columns, const compare::RowBlo
     }
     rows.text(own, special_text(block.special_values(row, true)));
     rows.text(own + 1, special_text(block.special_values(row, false)));
+    add_distance(rows, own + 2, block.distance(row));
+    add_page_order(rows, own + 3, block.moment(row));
     rows.end_row(block.result(row), row);
   }
   return rows;
@@ -104,6 +134,14 @@ void fill_page_number(PageRows& rows, std::size_t column, bool is_number, double
     rows.number(column, value, text);
   } else {
     rows.number(column, value);
+  }
+}
+
+void add_page_order(PageRows& rows, std::size_t column, std::int64_t moment) {
+  if (moment < 0) {
+    rows.word(column, "");
+  } else {
+    rows.number(column, static_cast<double>(moment));
   }
 }
 

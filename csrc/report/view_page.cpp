@@ -38,7 +38,7 @@ const std::vector<PageColumn> kColumns = {
     {"target_mean", "Mean", PageKind::kNumber},  {"target_norm", "L2norm", PageKind::kNumber},
     {"target_md5", "MD5", PageKind::kText},      {"target_special", "Special values", PageKind::kText},
     {"result", "Result", PageKind::kText},       {"message", "Message", PageKind::kText},
-    {"data_name", "Data_name", PageKind::kText},
+    {"data_name", "Data_name", PageKind::kText}, {"order", "Order", PageKind::kNumber},
 };
 enum ColumnOfView : std::uint8_t {
   kName,
@@ -50,7 +50,8 @@ enum ColumnOfView : std::uint8_t {
   kSpecial,
   kResult,
   kMessage,
-  kDataName
+  kDataName,
+  kOrder
 };
 
 struct Viewed {
@@ -72,19 +73,31 @@ std::string_view grad_text(read::RequiresGrad grad) {
   return grad == read::RequiresGrad::kAbsent ? "N/A" : (grad == read::RequiresGrad::kTrue ? "True" : "False");
 }
 
+void append_sign_counts(JsonText& json, const std::array<std::uint64_t, kSignKinds>& counts) {
+  json.open('{');
+  for (std::size_t kind = 0; kind < kSignKinds; ++kind) {
+    json.key(sign_name(static_cast<SignKind>(kind)));
+    json.integer(static_cast<std::int64_t>(counts.at(kind)));
+  }
+  json.close('}');
+}
+
 class DumpView {
  public:
   DumpView(const read::DumpPlace& place, const read::ReadProgress& progress) : model_(read::read_dump(place.path, progress)) {
-    viewed_.summary = describe(place);
+    viewed_ = describe(place);
   }
 
-  static compare::PairSummary describe(const read::DumpPlace& place) {
-    compare::PairSummary summary;
-    summary.step = place.step;
-    summary.rank = place.number;
-    summary.label = place.label();
-    summary.target_path = place.path;
-    return summary;
+  static Viewed describe(const read::DumpPlace& place) {
+    Viewed viewed;
+    compare::PairSummary& summary = viewed.summary;
+    summary.step = viewed.told.step = place.step;
+    if (place.kind == read::FolderKind::kRank || place.kind == read::FolderKind::kNone) {
+      summary.rank = viewed.told.rank = place.number;
+    }
+    summary.label = viewed.told.label = place.label();
+    summary.target_path = viewed.told.path = place.path;
+    return viewed;
   }
 
   Viewed run() {
@@ -102,6 +115,7 @@ class DumpView {
       const std::optional<SignKind>& sign = signs_[leaf];
       const Result result = broken || sign == SignKind::kNotFinite ? Result::kError : sign ? Result::kWarning : Result::kPass;
       ++viewed_.summary.counts.at(static_cast<std::size_t>(result));
+      viewed_.told.broken += broken ? 1 : 0;
       // As in a comparison's page: what stands out has a place where not all rows have.
       if (rows.size() < (result == Result::kPass ? kPassedPageRows : kPageRows)) {
         add(rows, leaf, result);
@@ -142,6 +156,7 @@ class DumpView {
     }
     rows.text(kMessage, message);
     rows.text(kDataName, model_.text(extra.data_name));
+    add_page_order(rows, kOrder, model_.moment_of(leaf));
     rows.end_row(result, at);
   }
 
@@ -165,25 +180,26 @@ class DumpView {
     }
     json.close(']');
     JsonText counts;
-    counts.open('{');
-    for (std::size_t kind = 0; kind < kSignKinds; ++kind) {
-      counts.key(sign_name(static_cast<SignKind>(kind)));
-      counts.integer(static_cast<std::int64_t>(first.counts.at(kind)));
-    }
-    counts.close('}');
+    append_sign_counts(counts, first.counts);
     viewed_.signs = R"("signs": )" + json.take() + R"(, "sign_counts": )" + counts.take();
     viewed_.told.rows = model_.leaves.size();
+    viewed_.told.signs = first.counts;
+    viewed_.told.inputs_had_it = first.inputs_had_it;
+    if (!first.leaves.front().empty()) {
+      viewed_.told.first_not_finite = row_name(model_, first.leaves.front().front());
+    }
     viewed_.told.sentences = sentences(first);
   }
 
   std::vector<std::string> sentences(const FirstSigns& first) const {
-    constexpr std::array<std::string_view, kSignKinds> kWords = {
-        "have NaN or Inf",
-        "are all zero",
-        "are zero to 99 % or more",
-        "have the same value everywhere",
-        "are saturated: nearly every element has the largest magnitude",
-        "reach the largest number of their type"};
+    constexpr std::array<std::array<std::string_view, 2>, kSignKinds> kWords = {
+        {{"tensor has NaN or Inf", "tensors have NaN or Inf"},
+         {"output is all zero", "outputs are all zero"},
+         {"output is zero to 99 % or more", "outputs are zero to 99 % or more"},
+         {"output has the same value everywhere", "outputs have the same value everywhere"},
+         {"output is saturated: nearly every element has the largest magnitude",
+          "outputs are saturated: nearly every element has the largest magnitude"},
+         {"output reaches the largest number of its type", "outputs reach the largest number of their type"}}};
     std::vector<std::string> told;
     const std::vector<std::size_t>& not_finite = first.leaves.front();
     told.push_back(not_finite.empty() ? std::string("All numbers are finite.")
@@ -191,8 +207,9 @@ class DumpView {
                                             (first.inputs_had_it ? "." : ", whose inputs were finite."));
     for (std::size_t kind = 0; kind < kSignKinds; ++kind) {
       if (first.counts.at(kind) > 0) {
-        told.push_back(std::to_string(first.counts.at(kind)) + (kind == 0 ? " tensors " : " outputs ") +
-                       std::string(kWords.at(kind)) + "; first " + row_name(model_, first.leaves.at(kind).front()) + ".");
+        told.push_back(std::to_string(first.counts.at(kind)) + " " +
+                       std::string(kWords.at(kind).at(first.counts.at(kind) == 1 ? 0 : 1)) + "; first " +
+                       row_name(model_, first.leaves.at(kind).front()) + ".");
       }
     }
     return told;
@@ -244,14 +261,6 @@ std::string description(compare::Summary summary, const std::vector<Viewed>& vie
   return json.take();
 }
 
-std::string title_of(const compare::PairSummary& summary, bool several) {
-  if (!several) {
-    return {};
-  }
-  const std::string title = summary.step ? "step " + std::to_string(*summary.step) : "";
-  return title + (title.empty() || summary.label.empty() ? "" : " ") + summary.label;
-}
-
 }  // namespace
 
 ViewReport write_view(const ViewOptions& options, compare::Progress* progress) {
@@ -280,11 +289,10 @@ ViewReport write_view(const ViewOptions& options, compare::Progress* progress) {
       if (places.size() == 1) {
         throw;
       }
-      viewed[index].summary = DumpView::describe(place);
+      viewed[index] = DumpView::describe(place);
       viewed[index].summary.error = error.what();
       viewed[index].told.error = error.what();
     }
-    viewed[index].told.title = title_of(viewed[index].summary, places.size() > 1);
   });
   std::size_t rows = 0;
   for (Viewed& one : viewed) {
@@ -304,6 +312,52 @@ ViewReport write_view(const ViewOptions& options, compare::Progress* progress) {
   }
   report.file = file.finish();
   return report;
+}
+
+std::string title_of(const ViewedDump& dump, const ViewReport& report) {
+  if (report.dumps.size() < 2) {
+    return {};
+  }
+  const std::string title = dump.step ? "step " + std::to_string(*dump.step) : "";
+  return title + (title.empty() || dump.label.empty() ? "" : " ") + dump.label;
+}
+
+std::string view_json(const ViewReport& report) {
+  JsonText json;
+  json.open('{');
+  json.key("file");
+  json.text(report.file);
+  json.key("dumps");
+  json.open('[');
+  for (const ViewedDump& dump : report.dumps) {
+    json.open('{');
+    json.key("step");
+    json.integer(dump.step);
+    json.key("rank");
+    json.integer(dump.rank);
+    json.key("label");
+    json.text(dump.label);
+    json.key("path");
+    json.text(dump.path);
+    json.key("rows");
+    json.integer(static_cast<std::int64_t>(dump.rows));
+    json.key("broken");
+    json.integer(static_cast<std::int64_t>(dump.broken));
+    json.key("signs");
+    append_sign_counts(json, dump.signs);
+    json.key("first_not_finite");
+    json.text(dump.first_not_finite);
+    json.key("inputs_had_it");
+    json.raw(dump.inputs_had_it ? "true" : "false");
+    json.key("sentences");
+    json.texts(dump.sentences);
+    json.key("error");
+    json.text(dump.error);
+    json.close('}');
+  }
+  json.close(']');
+  json.close('}');
+  return json.take();
 }
 
 }  // namespace msprobe::report

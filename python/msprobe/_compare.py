@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import json
 import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-_LIBRARY = os.path.join(os.path.dirname(__file__), "lib", "libmsprobe_compare.so")
+from msprobe._in_process import ask, list_of
 
 
 class Divergence(NamedTuple):
@@ -85,30 +83,6 @@ class CompareResult(NamedTuple):
         return next((divergence for divergence in found if divergence is not None and divergence.grade != "none"), None)
 
 
-def _library() -> ctypes.CDLL:
-    try:
-        library = ctypes.CDLL(_LIBRARY)
-    except OSError as error:
-        raise ImportError(f"{_LIBRARY} cannot be loaded: {error}; install msprobe with `pip install .`") from error
-    library.msprobe_compare.restype = ctypes.c_char_p
-    library.msprobe_compare.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t]
-    return library
-
-
-def _ask(words: list[str]) -> dict[str, Any]:
-    encoded = [os.fsencode(word) for word in words]
-    if any(b"\0" in word for word in encoded):
-        raise ValueError("a path must not have a zero byte in it")
-    answer: bytes = _library().msprobe_compare((ctypes.c_char_p * len(encoded))(*encoded), len(encoded))
-    told = json.loads(answer)
-    if "error" in told:
-        if told["errno"]:
-            raise OSError(told["errno"], told["error"])
-        raise ValueError(told["error"])
-    summary: dict[str, Any] = told["summary"]
-    return summary
-
-
 def _pair(told: dict[str, Any]) -> PairResult:
     divergence = told.pop("divergence")
     told["largest_relative_error"] = float(told["largest_relative_error"])
@@ -118,10 +92,6 @@ def _pair(told: dict[str, Any]) -> PairResult:
 def _worst(told: dict[str, Any]) -> WorstRow:
     told["relative_error"] = float(told["relative_error"])
     return WorstRow(**told)
-
-
-def _numbers(numbers: int | Iterable[int]) -> str:
-    return ",".join(str(number) for number in ([numbers] if isinstance(numbers, int) else numbers))
 
 
 def compare(
@@ -163,11 +133,11 @@ def compare(
         words.append("--cell_mapping")
     elif cell_mapping is not False:
         words.append(f"--cell_mapping={os.fspath(cell_mapping)}")
-    words += [f"--{name}={_numbers(numbers)}" for name, numbers in (("rank", rank), ("step", step)) if numbers is not None]
+    words += [f"--{name}={list_of(numbers)}" for name, numbers in (("rank", rank), ("step", step)) if numbers is not None]
     words += [
         f"--{name}={number!r}" for name, number in (("rtol", rtol), ("atol", atol), ("threads", threads)) if number is not None
     ]
-    told = _ask(words)
+    told = ask("msprobe_compare", words)
     told["pairs"] = [_pair(pair) for pair in told["pairs"]]
     told["worst"] = [_worst(row) for row in told["worst"]]
     told["unpaired"] = [(side, path, reason) for side, path, reason in told["unpaired"]]

@@ -1,87 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chart over the order of execution, by uPlot: a point is the worst of the rows that fall on it.
 import uPlot from "uplot";
+import { addShape, colourOf, drawLine, powersAround, powersOfTen, powerText } from "./chart_shapes";
+import { shortNumber } from "./columns";
 import type { Table } from "./data";
 import { button, element, put } from "./dom";
-import { shortNumber } from "./columns";
-import { type Buckets, bucketed, marksOf, NOT_FINITE, type Series, seriesOf, UNMATCHED } from "./series";
-import { grouped, text } from "./texts";
 import { nameOf } from "./names";
+import { type Buckets, bucketed, DIFFERS, type Group, marksOf, NOT_FINITE, OFF_SCALE, specialsOf, UNMATCHED } from "./series";
+import { grouped, text } from "./texts";
 
 const HEIGHT = 300;
-// Okabe and Ito's colours, which people of all kinds of sight tell apart; shapes tell them apart as well.
-const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"];
-const MARK_COLOURS = { notFinite: "#d55e00", unmatched: "#808080" };
+const MARKS_HEIGHT = 90; // of a chart that has marks alone
 const LEAST_ROWS = 10; // that a zoom leaves
+const POINT = 3.2; // half the height of a shape
+const TOP_BAND = 18; // pixels for marks above the scale
+const ZERO_LANE = 5; // pixels a series for values that are zero, below the scale
+const RING_BAND = 14; // pixels for rows without a partner
 
-/** At most a dozen lines. */
-export function powersOfTen(low: number, high: number): number[] {
-  const [first, last] = [Math.round(Math.log10(low)), Math.round(Math.log10(high))];
-  const step = Math.max(1, Math.ceil((last - first) / 10));
-  const powers: number[] = [];
-  for (let power = first; power <= last; power += step) {
-    powers.push(10 ** power);
-  }
-  return powers;
+export interface ChartOptions {
+  group: Group | null; // null: marks alone
+  from: number | null; // the row at which the runs part
+  select: (row: number) => void;
 }
 
 export class ChartView {
   readonly root: HTMLElement;
   private readonly place = element("div", { class: "plot" });
   private readonly told = element("output", { class: "told" });
-  private readonly series: Series[];
+  private readonly group: Group;
   private readonly marks: Uint8Array;
+  private readonly positions: Uint32Array; // of each row in the order of execution
+  private readonly hidden = new Set<number>();
+  private readonly height: number;
   private plot: uPlot | null = null;
-  private buckets: Buckets = { x: [], values: [], worst: [], marks: [] };
+  private buckets: Buckets = { x: [], values: [], zeros: [], worst: [], marks: [] };
   private from = 0;
   private until: number;
   private selected: number | null = null;
 
   constructor(
     private readonly table: Table,
-    title: string,
-    private readonly select: (row: number) => void,
+    private readonly options: ChartOptions,
+    ...tools: HTMLElement[]
   ) {
-    this.series = seriesOf(table);
+    this.group = options.group ?? { key: "value", title: "chart_marks", series: [], limit: NaN };
+    this.height = options.group === null ? MARKS_HEIGHT : HEIGHT;
     this.marks = marksOf(table);
+    this.positions = new Uint32Array(table.rows);
+    table.sequence.forEach((row, position) => {
+      this.positions[row] = position;
+    });
     this.until = table.rows;
     const zoom = (label: string, sign: string, act: () => void): HTMLElement => button(sign, act, { title: label, "aria-label": label });
     this.root = element(
       "section",
-      { class: "chart", "aria-label": title },
-      element("h2", {}, title),
-      this.series.length === 0
-        ? element("p", {}, text("chart_none"))
-        : element(
-            "div",
-            { class: "tools noprint" },
-            zoom(text("zoom_left"), "←", () => { this.move(-0.5); }),
-            zoom(text("zoom_in"), "+", () => { this.scale(0.5); }),
-            zoom(text("zoom_out"), "−", () => { this.scale(2); }),
-            zoom(text("zoom_right"), "→", () => { this.move(0.5); }),
-            zoom(text("zoom_all"), text("zoom_all"), () => { this.zoom(0, table.rows); }),
-            element("span", { class: "hint" }, text("chart_hint")),
-          ),
+      { class: "chart", "aria-label": text(this.group.title) },
+      element("h2", {}, text(this.group.title)),
+      element(
+        "div",
+        { class: "tools noprint" },
+        ...tools,
+        zoom(text("zoom_left"), "←", () => { this.move(-0.5); }),
+        zoom(text("zoom_in"), "+", () => { this.scale(0.5); }),
+        zoom(text("zoom_out"), "−", () => { this.scale(2); }),
+        zoom(text("zoom_right"), "→", () => { this.move(0.5); }),
+        zoom(text("zoom_all"), text("zoom_all"), () => { this.zoom(0, table.rows); }),
+        element("span", { class: "hint" }, text("chart_hint")),
+      ),
       this.place,
-      this.told,
       this.legend(),
+      this.told,
     );
-    if (this.series.length > 0) {
-      new ResizeObserver(() => { this.resize(); }).observe(this.place);
-    }
+    new ResizeObserver(() => { this.resize(); }).observe(this.place);
   }
 
   private legend(): HTMLElement {
-    const item = (shape: string, label: string): HTMLElement =>
-      element("span", { class: `key ${shape}` }, element("i", { "aria-hidden": "true" }), label);
-    return element("p", { class: "legend" }, item("not-finite", text("not_finite")), item("unmatched", text("unmatched")));
+    const made = element("p", { class: "legend" });
+    this.group.series.forEach((each, i) => {
+      const item = button("", () => {
+        if (!this.hidden.delete(i)) {
+          this.hidden.add(i);
+        }
+        item.setAttribute("aria-pressed", String(!this.hidden.has(i)));
+        this.fill();
+      }, { class: "key", "aria-pressed": "true", title: text("legend_hint") });
+      item.append(element("i", { "aria-hidden": "true", class: `shape ${each.shape} ${each.colour.slice(2)}` }), each.label);
+      made.append(item);
+    });
+    const all = this.marks.reduce((bits, mark) => bits | mark, 0);
+    const off = specialsOf(this.group.series, this.table.rows);
+    const item = (there: boolean, shape: string, label: string): void => {
+      if (there) {
+        made.append(element("span", { class: "key" }, element("i", { "aria-hidden": "true", class: `shape ${shape}` }), label));
+      }
+    };
+    item((all & NOT_FINITE) !== 0, "wedge error", text("not_finite"));
+    item((all & DIFFERS) !== 0, "square error", text("differs"));
+    item(off.infinite, "square series1", text("off_scale"));
+    item(off.zero, "dash", text(this.group.key === "value" ? "is_zero" : "is_equal"));
+    item((all & UNMATCHED) !== 0, "ring", text("unmatched"));
+    item(this.options.from !== null, "line error", text("verdict"));
+    item(!Number.isNaN(this.group.limit), "line dashed", text("distance_limit", shortNumber(this.group.limit, 3)));
+    return made;
   }
 
   choose(row: number | null): void {
     this.selected = row;
-    if (row !== null && (row < this.from || row >= this.until)) {
+    const at = row === null ? null : (this.positions[row] ?? 0);
+    if (at !== null && (at < this.from || at >= this.until)) {
       const half = Math.floor((this.until - this.from) / 2);
-      this.zoom(row - half, row + half);
+      this.zoom(at - half, at + half);
     }
     this.plot?.redraw(false);
   }
@@ -104,6 +132,11 @@ export class ChartView {
     this.zoom(this.from + by, this.until + by);
   }
 
+  /** In the colours of paper, or again in those of the screen. */
+  redraw(): void {
+    this.plot?.redraw(false, true);
+  }
+
   private resize(): void {
     const width = this.place.clientWidth;
     if (width === 0) {
@@ -112,7 +145,7 @@ export class ChartView {
     if (this.plot === null) {
       this.plot = this.make(width);
     } else if (this.plot.width !== width) {
-      this.plot.setSize({ width, height: HEIGHT });
+      this.plot.setSize({ width, height: this.height });
     }
     this.fill();
   }
@@ -120,56 +153,52 @@ export class ChartView {
   private fill(): void {
     if (this.plot) {
       const most = Math.max(100, Math.floor(this.plot.width / 2));
-      this.buckets = bucketed(this.series, this.marks, this.from, this.until, most);
-      this.plot.setData([this.buckets.x, ...this.buckets.values]);
+      const shown = this.group.series.map((each, i) => (this.hidden.has(i) ? { ...each, at: () => NaN } : each));
+      this.buckets = bucketed(shown, this.marks, this.table.sequence, this.from, this.until, most);
+      this.plot.setData(this.data());
     }
   }
 
-  /** Powers of ten around what is drawn. */
-  private heights(): [number, number] {
-    let low = Infinity;
-    let high = 0;
-    for (const values of this.buckets.values) {
-      for (const value of values) {
-        if (value !== null) {
-          low = Math.min(low, value);
-          high = Math.max(high, value);
-        }
-      }
-    }
-    if (high === 0) {
-      return [1e-8, 1];
-    }
-    const power = (value: number, round: (value: number) => number): number => 10 ** Math.max(-300, Math.min(300, round(Math.log10(value))));
-    const [bottom, top] = [power(low, Math.floor), power(high, Math.ceil)];
-    return bottom < top ? [bottom, top] : [bottom / 10, top * 10];
+  private data(): uPlot.AlignedData {
+    const { x, values } = this.buckets;
+    return [x, ...(values.length > 0 ? values : [x.map(() => null)])];
+  }
+
+  private powers(): [number, number] {
+    const { limit } = this.group;
+    return powersAround([...this.buckets.values.flat(), Number.isNaN(limit) ? null : limit]);
+  }
+
+  private bottomBand(): number {
+    const zeros = this.buckets.zeros.some((bits) => bits !== 0);
+    const rings = this.buckets.marks.some((mark) => (mark & UNMATCHED) !== 0);
+    return (zeros ? ZERO_LANE * (this.group.series.length + 1) : 0) + (rings ? RING_BAND : 0);
+  }
+
+  /** The powers, with room above and below for what has no place on the scale. */
+  private heights(plot: uPlot | null): [number, number] {
+    const [low, high] = this.powers().map(Math.log10) as [number, number];
+    const pixels = plot && plot.bbox.height > 0 ? plot.bbox.height / devicePixelRatio : this.height - 60;
+    const [above, below] = [TOP_BAND, this.bottomBand() + 4];
+    const decade = (high - low) / Math.max(20, pixels - above - below);
+    return [10 ** (low - below * decade), 10 ** (high + above * decade)];
   }
 
   private make(width: number): uPlot {
-    const style = getComputedStyle(document.documentElement);
-    const ink = style.getPropertyValue("--ink").trim();
-    const line = style.getPropertyValue("--line").trim();
-    const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+    const axis = { stroke: () => colourOf("--ink"), grid: { stroke: () => colourOf("--line"), width: 1 }, ticks: { stroke: () => colourOf("--line"), width: 1 } };
+    const marksAlone = this.group.series.length === 0;
     const plot = new uPlot(
       {
         width,
-        height: HEIGHT,
-        scales: { x: { time: false, range: () => [this.from, Math.max(this.from + 1, this.until)] }, y: { distr: 3, range: () => this.heights() } },
+        height: this.height,
+        scales: { x: { time: false, range: () => [this.from, Math.max(this.from + 1, this.until)] }, y: { distr: 3, range: (u) => this.heights(u) } },
         axes: [
           { ...axis, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? grouped(value) : "")) },
-          { ...axis, size: 70, splits: () => powersOfTen(...this.heights()), filter: (_, splits) => splits, values: (_, splits) => splits.map((value) => value.toExponential(0)) },
+          { ...axis, size: 62, show: !marksAlone, splits: () => powersOfTen(...this.powers()), filter: (_, splits) => splits, values: (_, splits) => splits.map(powerText) },
         ],
-        series: [
-          { label: "row" },
-          ...this.series.map((each, i) => ({
-            label: each.label,
-            stroke: COLOURS[i] ?? ink,
-            paths: () => null,
-            // Of points at one place all can be seen.
-            points: { show: true, size: Math.max(3, 9 - 2 * i), fill: COLOURS[i] ?? ink },
-          })),
-        ],
-        legend: { live: false },
+        // The points are drawn below: the library has circles alone.
+        series: [{ label: "row" }, ...(marksAlone ? [{ label: "" }] : this.group.series.map((each) => ({ label: each.label, paths: () => null, points: { show: false } })))],
+        legend: { show: false },
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
         hooks: {
           setSelect: [(u) => {
@@ -179,10 +208,10 @@ export class ChartView {
             u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           }],
           setCursor: [(u) => { this.tell(u.cursor.idx ?? null); }],
-          draw: [(u) => { this.drawMarks(u); }],
+          draw: [(u) => { this.draw(u); }],
         },
       },
-      [this.buckets.x, ...this.buckets.values],
+      this.data(),
       this.place,
     );
     this.listen(plot.over);
@@ -195,7 +224,7 @@ export class ChartView {
     over.addEventListener("click", (event) => {
       const row = this.buckets.worst[this.plot?.cursor.idx ?? -1];
       if (row !== undefined && Math.abs(event.clientX - pressedAt) < 4) {
-        this.select(row);
+        this.options.select(row);
       }
     });
     over.addEventListener("dblclick", () => { this.zoom(0, this.table.rows); });
@@ -207,43 +236,87 @@ export class ChartView {
       put(this.told, "");
       return;
     }
-    const numbers = this.series.map((each) => `${each.label} ${shortNumber(each.at(row), 3)}`).join(", ");
-    put(this.told, `${grouped(this.table.places[row] ?? 0)}  ${nameOf(this.table, row)}  ${numbers}`);
+    const numbers = this.group.series
+      .map((each): [string, number] => [each.label, each.at(row)])
+      .filter(([, value]) => !Number.isNaN(value))
+      .map(([label, value]) => `${label} ${shortNumber(value, 3)}`);
+    put(this.told, `${grouped(this.table.places[row] ?? 0)}  ${nameOf(this.table, row)}  ${numbers.join(", ")}`);
+  }
+
+  private draw(plot: uPlot): void {
+    const { ctx } = plot;
+    ctx.save();
+    this.drawLines(plot);
+    this.drawPoints(plot);
+    this.drawMarks(plot);
+    ctx.restore();
+  }
+
+  private drawLines(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    const ratio = devicePixelRatio;
+    const down = (row: number | null, colour: string, width: number, dash: number[]): void => {
+      const at = row === null ? -1 : (this.positions[row] ?? -1);
+      if (at >= this.from && at < this.until) {
+        const x = plot.valToPos(at, "x", true);
+        drawLine(ctx, colour, width * ratio, dash.map((part) => part * ratio), [x, bbox.top], [x, bbox.top + bbox.height]);
+      }
+    };
+    down(this.options.from, colourOf("--error"), 2, []);
+    down(this.selected, colourOf("--ink"), 1, [4, 3]);
+    if (!Number.isNaN(this.group.limit) && this.group.limit > 0) {
+      const y = plot.valToPos(this.group.limit, "y", true);
+      drawLine(ctx, colourOf("--soft"), ratio, [6 * ratio, 4 * ratio], [bbox.left, y], [bbox.left + bbox.width, y]);
+    }
+  }
+
+  private drawPoints(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    const ratio = devicePixelRatio;
+    const floor = bbox.top + bbox.height - (this.bottomBand() - ZERO_LANE) * ratio;
+    this.group.series.forEach((each, i) => {
+      ctx.fillStyle = colourOf(each.colour);
+      ctx.beginPath();
+      this.buckets.values[i]?.forEach((value, bucket) => {
+        const x = plot.valToPos(this.buckets.x[bucket] ?? 0, "x", true);
+        if (value !== null) {
+          addShape(ctx, each.shape, x, plot.valToPos(value, "y", true), POINT * ratio);
+        } else if (((this.buckets.zeros[bucket] ?? 0) & (1 << i)) !== 0) {
+          ctx.rect(Math.round(x - 3 * ratio), Math.round(floor + i * ZERO_LANE * ratio), Math.round(6 * ratio), Math.round(2 * ratio));
+        }
+      });
+      ctx.fill();
+    });
   }
 
   private drawMarks(plot: uPlot): void {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
-    ctx.save();
-    this.buckets.marks.forEach((mark, i) => {
-      const x = plot.valToPos(this.buckets.x[i] ?? 0, "x", true);
-      if ((mark & NOT_FINITE) !== 0) {
-        ctx.fillStyle = MARK_COLOURS.notFinite;
-        ctx.beginPath();
-        ctx.moveTo(x - 5 * ratio, bbox.top + 10 * ratio);
-        ctx.lineTo(x + 5 * ratio, bbox.top + 10 * ratio);
-        ctx.lineTo(x, bbox.top);
-        ctx.fill();
-      }
-      if ((mark & UNMATCHED) !== 0) {
-        ctx.strokeStyle = MARK_COLOURS.unmatched;
-        ctx.lineWidth = 1.5 * ratio;
-        ctx.beginPath();
-        ctx.arc(x, bbox.top + bbox.height - 6 * ratio, 4 * ratio, 0, 2 * Math.PI);
-        ctx.stroke();
-      }
-    });
-    if (this.selected !== null && this.selected >= this.from && this.selected < this.until) {
-      const x = plot.valToPos(this.selected, "x", true);
-      ctx.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--ink");
-      ctx.lineWidth = ratio;
-      ctx.setLineDash([4 * ratio, 3 * ratio]);
+    const marked = (mark: number, act: (x: number) => void): void => {
       ctx.beginPath();
-      ctx.moveTo(x, bbox.top);
-      ctx.lineTo(x, bbox.top + bbox.height);
-      ctx.stroke();
-    }
-    ctx.restore();
+      this.buckets.marks.forEach((found, i) => {
+        if ((found & mark) !== 0) {
+          act(plot.valToPos(this.buckets.x[i] ?? 0, "x", true));
+        }
+      });
+    };
+    const top = bbox.top + (TOP_BAND / 2) * ratio;
+    marked(DIFFERS, (x) => { addShape(ctx, "square", x, bbox.top + bbox.height / 2, 4 * ratio); });
+    ctx.fillStyle = colourOf("--error");
+    ctx.fill();
+    marked(OFF_SCALE, (x) => { addShape(ctx, "square", x, top, 4 * ratio); });
+    ctx.fillStyle = colourOf("--series1");
+    ctx.fill();
+    marked(NOT_FINITE, (x) => { addShape(ctx, "wedge", x, top, 5 * ratio); });
+    ctx.fillStyle = colourOf("--error");
+    ctx.fill();
+    marked(UNMATCHED, (x) => {
+      ctx.moveTo(x + 4 * ratio, bbox.top + bbox.height - 7 * ratio);
+      ctx.arc(x, bbox.top + bbox.height - 7 * ratio, 4 * ratio, 0, 2 * Math.PI);
+    });
+    ctx.strokeStyle = colourOf("--unmatched");
+    ctx.lineWidth = 1.5 * ratio;
+    ctx.stroke();
   }
 
   close(): void {

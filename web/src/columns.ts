@@ -39,13 +39,25 @@ export class Words {
   }
 }
 
+// Smaller ones have an exponent, as in the program's tables.
+const SMALLEST_PLAIN = 1e-4;
+const LARGEST_WHOLE = 1e15;
+
 export function numberText(value: number): string {
-  return Number.isNaN(value) ? "nan" : value === Infinity ? "inf" : value === -Infinity ? "-inf" : String(value);
+  if (!Number.isFinite(value)) {
+    return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  }
+  return value !== 0 && Math.abs(value) < SMALLEST_PLAIN ? value.toExponential() : String(value);
 }
 
-/** Six digits: enough to see a difference, short enough for a column. */
+/** Six digits: enough to see a difference, short enough for a column. Whole numbers have all of theirs there. */
 export function shortNumber(value: number, digits = 6): string {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(digits))) : numberText(value);
+  if (!Number.isFinite(value) || (digits >= 6 && Number.isInteger(value) && Math.abs(value) < LARGEST_WHOLE)) {
+    return numberText(value);
+  }
+  const rounded = Number(value.toPrecision(digits));
+  const size = Math.abs(rounded);
+  return size !== 0 && (size < 1e-3 || size >= 1e6) ? rounded.toExponential() : String(rounded);
 }
 
 export function wordValue(word: string): number {
@@ -110,11 +122,18 @@ export class NumberColumn implements Column {
     readonly numbers: Float64Array,
     readonly words: Words,
   ) {}
+  isEmpty(): boolean {
+    let said = 0;
+    this.words.each((_, word) => {
+      said += word.length;
+    });
+    return said === 0 && this.numbers.every(Number.isNaN);
+  }
   text(row: number): string {
     return this.words.at(row) ?? numberText(this.value(row));
   }
   shown(row: number): string {
-    return this.words.at(row) ?? shortNumber(this.value(row));
+    return this.words.at(row) ?? shortNumber(this.value(row), this.key === "distance" ? 4 : 6);
   }
   value(row: number): number {
     return this.numbers[row] ?? NaN;

@@ -38,6 +38,8 @@ export interface Table {
   results: Uint8Array; // by RESULTS
   opIds: Int32Array; // of the row's own name
   ops: string[];
+  sequence: Uint32Array; // rows in the order of execution, as far as the dump tells it
+  isParameter(row: number): boolean;
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -128,6 +130,12 @@ export async function readTable(text: string): Promise<Table> {
   for (const each of header.columns.filter(derived)) {
     byKey.set(each.key, column(each, reader, byKey));
   }
+  for (const key of ["order", "distance"]) {
+    const found = byKey.get(key);
+    if (found instanceof NumberColumn && found.isEmpty()) {
+      byKey.delete(key); // the dumps do not tell it
+    }
+  }
   const columns = header.columns.map((each) => byKey.get(each.key)).filter((each) => each !== undefined);
   const results = new Uint8Array(header.rows);
   const resultColumn = byKey.get("result");
@@ -138,7 +146,31 @@ export async function readTable(text: string): Promise<Table> {
     }
   }
   const { opIds, ops } = ownNames(header, byKey);
-  return { rows: header.rows, places: reader.ids(header.place), columns, byKey, results, opIds, ops };
+  const isParameter = parameters(header, byKey);
+  return { rows: header.rows, places: reader.ids(header.place), columns, byKey, results, opIds, ops, sequence: sequenceOf(header.rows, byKey), isParameter };
+}
+
+function parameters(header: Header, byKey: Map<string, Column>): (row: number) => boolean {
+  const names = byKey.get("target_name");
+  const is = header.places.map((place) => place.startsWith(".parameters"));
+  return (row) => names instanceof NameColumn && (is[names.suffixIds[row] ?? 0] ?? false);
+}
+
+/** Rows of a call's inputs stand where it began, those of its outputs where it ended; rows without a place come last. */
+function sequenceOf(rows: number, byKey: Map<string, Column>): Uint32Array {
+  const order = byKey.get("order");
+  const keys = new Float64Array(rows);
+  const room = 2 ** Math.ceil(Math.log2(Math.max(2, rows)));
+  const last = 2 ** 53 / room - 1;
+  if (order instanceof NumberColumn) {
+    for (let row = 0; row < rows; row++) {
+      const moment = order.numbers[row] ?? NaN;
+      keys[row] = Math.min(Number.isNaN(moment) ? last : moment, last) * room + row;
+    }
+    keys.sort();
+    return new Uint32Array(keys.map((key) => key % room));
+  }
+  return new Uint32Array(rows).map((_, row) => row);
 }
 
 // The name of a row of golden alone is golden's.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chosen row: both records side by side, why it was judged so, and the line that saves its tensor.
+import type { Column } from "./columns";
 import type { Table } from "./data";
+import { columnHint, columnTitle } from "./column_texts";
 import { button, copyText, element, put } from "./dom";
+import { explained, messagesOf } from "./messages";
 import { modulePath } from "./modules";
 import { nameOf, saveLine } from "./names";
 import { type Key, text } from "./texts";
@@ -16,11 +19,17 @@ interface Line {
 
 const SIDES = ["name", "dtype", "shape", "grad", "md5"] as const;
 const NUMBERS = ["max", "min", "mean", "norm"] as const;
+// What stands in the cells of a side that has no such row.
+const NOTHING = new Set(["", "N/A"]);
 const SPECIAL: Key[] = ["nan", "pos_inf", "neg_inf", "zero"];
-const METRICS = ["cosine", "euclidean", "max_abs", "max_rel", "one_thousandth", "five_thousandths", "worst_ulp", "over_tolerance"];
+const METRICS = ["cosine", "euclidean", "max_abs", "max_rel", "one_thousandth", "five_thousandths", "over_tolerance", "distance", "order"];
 
 function special(cell: string): string[] {
   return cell === "" ? SPECIAL.map(() => "") : (JSON.parse(cell) as number[]).map(String);
+}
+
+function ulp(cell: string): string {
+  return cell === "N/A" || cell === "" ? "" : text("worst_ulp", cell);
 }
 
 function lines(table: Table, row: number): Line[] {
@@ -49,17 +58,9 @@ function lines(table: Table, row: number): Line[] {
     }
   });
   if (table.byKey.has("worst_index")) {
-    found.push({ label: `${text("worst_value")} ${at("worst_index")}`, target: at("worst_target"), golden: at("worst_golden") });
+    found.push({ label: `${text("worst_value")} ${at("worst_index")}`, target: at("worst_target"), golden: at("worst_golden"), difference: ulp(at("worst_ulp")) });
   }
   return found;
-}
-
-function messages(cell: string): string[] {
-  try {
-    return (JSON.parse(cell) as unknown[]).map(String);
-  } catch {
-    return cell === "" ? [] : [cell];
-  }
 }
 
 /** What the stack of the row's call says; it stands in the first row of the call alone. */
@@ -73,17 +74,27 @@ function stackOf(table: Table, row: number): string {
   return found === "N/A" ? "" : found;
 }
 
+/** Err_message stays as the table has it; what a page of one dump says is the page's own. */
+function message(said: string, isOfTable: boolean): HTMLElement {
+  const other = explained(said);
+  if (other === "" || !isOfTable) {
+    return element("li", {}, other || said);
+  }
+  return element("li", {}, said, element("div", { class: "hint" }, other));
+}
+
 export function detailView(table: Table, row: number | null, close: () => void): HTMLElement {
   const made = element("section", { class: "detail", "aria-label": text("record") });
   if (row === null) {
-    made.append(element("p", { class: "empty" }, text("no_selection")));
+    made.classList.add("none");
     return made;
   }
   const name = nameOf(table, row);
-  const all = lines(table, row).filter((line) => line.target !== "" || line.golden !== "");
+  const all = lines(table, row).filter((line) => !NOTHING.has(line.target) || !NOTHING.has(line.golden));
   const hasGolden = table.byKey.has("golden_name");
-  const differs = all.some((line) => line.difference !== undefined && line.difference !== "");
-  const head = ["", hasGolden ? text("target") : text("one_dump"), ...(hasGolden ? [text("golden")] : []), ...(differs ? [text("difference"), text("relative")] : [])];
+  const has = (key: "difference" | "relative"): boolean => all.some((line) => (line[key] ?? "") !== "");
+  const [differs, relates] = [has("difference"), has("relative")];
+  const head = ["", hasGolden ? text("target") : text("one_dump"), ...(hasGolden ? [text("golden")] : []), ...(differs ? [text("difference")] : []), ...(relates ? [text("relative")] : [])];
   const body = all.map((line) =>
     element(
       "tr",
@@ -91,29 +102,49 @@ export function detailView(table: Table, row: number | null, close: () => void):
       element("th", { scope: "row" }, line.label),
       element("td", { class: hasGolden && line.target !== line.golden ? "other" : "" }, line.target),
       ...(hasGolden ? [element("td", { class: line.target !== line.golden ? "other" : "" }, line.golden)] : []),
-      ...(differs ? [element("td", {}, line.difference ?? ""), element("td", {}, line.relative ?? "")] : []),
+      ...(differs ? [element("td", {}, line.difference ?? "")] : []),
+      ...(relates ? [element("td", {}, line.relative ?? "")] : []),
     ),
   );
-  const metrics = METRICS.map((key) => table.byKey.get(key)).filter((column) => column !== undefined);
-  const why = messages(table.byKey.get("message")?.text(row) ?? "[]");
+  const metrics = METRICS.map((key) => table.byKey.get(key)).filter((column) => column !== undefined && !NOTHING.has(column.text(row))) as Column[];
+  const why = messagesOf(table.byKey.get("message")?.text(row) ?? "[]");
   const stack = stackOf(table, row);
   const op = modulePath(table.ops[table.opIds[row] ?? 0] ?? "");
   const line = saveLine(name);
   const copied = element("span", { role: "status" });
+  const side = element("div", { class: "side" });
   made.append(
     element("h2", {}, name, button(text("close"), close, { class: "noprint close" })),
-    element("div", { class: "scroll" }, element("table", { class: "records" }, element("thead", {}, element("tr", {}, ...head.map((each) => element("th", { scope: "col" }, each)))), element("tbody", {}, ...body))),
+    element(
+      "div",
+      { class: "sides" },
+      element("div", { class: "scroll" }, element("table", { class: "records" }, element("thead", {}, element("tr", {}, ...head.map((each) => element("th", { scope: "col" }, each)))), element("tbody", {}, ...body))),
+      side,
+    ),
   );
   if (metrics.length > 0) {
-    made.append(element("dl", { class: "metrics" }, ...metrics.flatMap((column) => [element("dt", {}, column.title), element("dd", {}, column.text(row))])));
+    side.append(
+      element(
+        "dl",
+        { class: "metrics" },
+        ...metrics.map((column) =>
+          element(
+            "div",
+            { title: columnHint(column) },
+            element("dt", {}, columnTitle(column)),
+            element("dd", {}, column.key === "distance" ? column.shown(row) : column.text(row)),
+          ),
+        ),
+      ),
+    );
   }
   if (why.length > 0) {
-    made.append(element("h3", {}, text("messages")), element("ul", {}, ...why.map((each) => element("li", {}, each))));
+    side.append(element("h3", {}, text("messages")), element("ul", {}, ...why.map((each) => message(each, hasGolden))));
   }
   if (stack !== "") {
-    made.append(element("details", {}, element("summary", {}, text("stack")), element("pre", {}, stack)));
+    side.append(element("details", {}, element("summary", {}, text("stack")), element("pre", {}, stack)));
   }
-  made.append(
+  side.append(
     element("p", {}, text("acl_save", op.slice(1).join(".") || op.join("."))),
     element(
       "div",

@@ -3,6 +3,8 @@
 import { type Column, TextColumn } from "./columns";
 import { RESULTS, type Result, type Table } from "./data";
 import { button, copyText, element, put, settled } from "./dom";
+import { columnHint, columnTitle } from "./column_texts";
+import { levelName, type Measure } from "./levels";
 import { asCsv } from "./rows";
 import type { Store } from "./state";
 import { grouped, text } from "./texts";
@@ -11,21 +13,19 @@ import { grouped, text } from "./texts";
 const COPIED_AT_MOST = 100_000;
 
 const USUAL = [
-  "target_name", "result", "norm_error", "max_error", "min_error", "mean_error",
+  "target_name", "result", "distance", "norm_error", "max_error", "min_error", "mean_error",
   "cosine", "max_abs", "max_rel", "worst_ulp", "target_dtype", "target_shape",
-  "target_norm", "golden_norm", "target_max", "golden_max", "message",
+  "target_norm", "golden_norm", "target_max", "golden_max", "target_md5", "golden_md5", "message",
 ];
 const USUAL_OF_VIEW = [
-  "target_name", "result", "target_dtype", "target_shape", "target_max", "target_min", "target_mean", "target_norm", "message",
+  "target_name", "result", "target_dtype", "target_shape", "target_max", "target_min", "target_mean", "target_norm", "target_md5", "message",
 ];
 
+/** Columns in the order of `wanted`; without a wish the usual ones that say anything. */
 export function shownColumns(table: Table, wanted: string[]): Column[] {
-  const view = !table.byKey.has("golden_name");
-  const keys = wanted.length > 0 ? wanted : view ? USUAL_OF_VIEW : USUAL;
-  if (wanted.length === 0 && table.byKey.has("target_md5")) {
-    return [...shownColumns(table, USUAL), ...table.columns.filter((column) => column.key.endsWith("_md5"))];
-  }
-  return keys.map((key) => table.byKey.get(key)).filter((column) => column !== undefined);
+  const usual = table.byKey.has("golden_name") ? USUAL : USUAL_OF_VIEW;
+  const found = (wanted.length > 0 ? wanted : usual).map((key) => table.byKey.get(key)).filter((column) => column !== undefined);
+  return wanted.length > 0 ? found : found.filter((column) => !(column instanceof TextColumn) || column.texts.some((each) => each !== ""));
 }
 
 export class FilterView {
@@ -35,26 +35,31 @@ export class FilterView {
   private readonly search = element("input", { type: "search", placeholder: text("filter_text"), "aria-label": text("filter_text") });
   private readonly dtype = element("select", { "aria-label": text("filter_dtype") });
   private readonly boxes = new Map<Result, HTMLInputElement>();
+  private readonly labels = new Map<Result, HTMLElement>();
   private readonly module = element("span", { class: "chosen-module" });
 
   constructor(
     private readonly table: Table,
     private readonly store: Store,
     private readonly rows: () => Uint32Array,
+    private readonly measure: () => Measure,
   ) {
     this.search.addEventListener("input", settled(150, () => {
       store.set({ text: this.search.value.trim() });
     }));
     this.fillTypes();
     const results = element("fieldset", { class: "results" });
-    for (const result of RESULTS) {
+    const on = (): Result[] => [...this.boxes].filter(([, box]) => box.checked).map(([result]) => result);
+    for (const result of RESULTS.filter((each) => each !== "unmatched" || table.byKey.has("golden_name"))) {
       const box = element("input", { type: "checkbox" });
       box.addEventListener("change", () => {
-        const on = RESULTS.filter((each) => this.boxes.get(each)?.checked);
-        store.set({ results: on.length === RESULTS.length ? [] : on });
+        const wanted = on();
+        store.set({ results: wanted.length === this.boxes.size ? [] : wanted });
       });
+      const label = element("span", {});
       this.boxes.set(result, box);
-      results.append(element("label", {}, box, element("span", { class: `mark ${result}`, "aria-hidden": "true" }), text(result)));
+      this.labels.set(result, label);
+      results.append(element("label", {}, box, element("span", { class: `mark ${result}`, "aria-hidden": "true" }), label));
     }
     this.root = element(
       "div",
@@ -64,6 +69,7 @@ export class FilterView {
       this.dtype,
       this.module,
       button(text("clear"), () => {
+        this.search.value = "";
         store.set({ text: "", results: [], dtype: "", module: "" });
       }),
       this.columnChoice(),
@@ -110,7 +116,7 @@ export class FilterView {
         }
         this.store.set({ columns: this.table.columns.map((each) => each.key).filter((key) => on.has(key)) });
       });
-      list.append(element("label", {}, box, column.title));
+      list.append(element("label", { title: columnHint(column) }, box, columnTitle(column)));
     }
     return element("details", { class: "columns" }, element("summary", {}, text("columns")), list);
   }
@@ -130,6 +136,7 @@ export class FilterView {
     this.dtype.value = state.dtype;
     for (const [result, box] of this.boxes) {
       box.checked = state.results.length === 0 || state.results.includes(result);
+      put(this.labels.get(result) ?? box, levelName(result, this.measure()));
     }
     put(this.module, state.module === "" ? "" : `${text("tree")}: ${state.module}`);
     put(this.count, text("shown", grouped(this.rows().length), grouped(this.table.rows)));

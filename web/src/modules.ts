@@ -45,12 +45,12 @@ export class ModuleTree {
   readonly root: ModuleNode = this.node("", null);
   private readonly ofOp: (ModuleNode | undefined)[];
 
-  constructor(table: Table) {
+  constructor(table: Table, levels: Uint8Array) {
     this.ofOp = new Array<ModuleNode | undefined>(table.ops.length);
     for (let row = 0; row < table.rows; row++) {
       const op = table.opIds[row] ?? 0;
       const node = (this.ofOp[op] ??= this.place(modulePath(table.ops[op] ?? ""), row));
-      const result = table.results[row] ?? 0;
+      const result = levels[row] ?? 0;
       node.counts[result] = (node.counts[result] ?? 0) + 1;
     }
     this.sumUp(this.root);

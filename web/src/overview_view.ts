@@ -1,47 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks and steps at a glance: a grid to choose from, and how the error grows with the steps.
-import uPlot from "uplot";
+// All ranks and steps at a glance: a grid to choose from.
 import { shortNumber } from "./columns";
-import { element } from "./dom";
-import { type Description, type Pair, pairTitle, real } from "./model";
+import type { Result } from "./data";
+import { element, put } from "./dom";
+import { usualMeasure } from "./levels";
+import { type Description, type Pair, pairTitle, real, type TableInfo } from "./model";
 import type { Store } from "./state";
 import { text } from "./texts";
 
-const GROWTH_HEIGHT = 160;
+const ROOMY = 12; // columns up to which each cell shows its number
 
-function levelOf(pair: Pair): string {
+function levelOf(pair: Pair, table: TableInfo | undefined): Result {
+  const grade = pair.divergence?.grade;
   if (pair.error !== "") {
     return "unmatched";
   }
-  if ((pair.divergence !== null && ["fault", "suspect"].includes(pair.divergence.grade)) || (pair.counts.error ?? 0) > 0) {
+  if (grade === "fault") {
     return "error";
   }
-  return (pair.counts.warning ?? 0) > 0 ? "warning" : "pass";
+  const byDistance = usualMeasure(pair, table) === "distance";
+  if ((pair.counts.error ?? 0) > (table?.dtype_alone ?? 0) && !byDistance) {
+    return "error";
+  }
+  return grade === "suspect" || ((pair.counts.warning ?? 0) > 0 && !byDistance) ? "warning" : "pass";
 }
 
-function cell(description: Description, at: number, store: Store): HTMLElement {
-  const pair = description.summary.pairs[at];
-  if (!pair) {
-    return element("td", {}, "");
+function told(description: Description, pair: Pair): string {
+  if (pair.error !== "") {
+    return text("not_compared");
   }
-  const level = levelOf(pair);
-  const shown = pair.error !== "" ? text("not_compared") : description.kind === "view" ? "" : shortNumber(real(pair.largest_relative_error), 3);
-  const made = element(
-    "button",
-    {
-      type: "button",
-      class: `pair ${level}`,
-      "aria-pressed": String(store.state.pair === at),
-      title: pair.error !== "" ? pair.error : (pair.divergence?.sentence ?? pair.target),
-      "aria-label": `${pairTitle(pair)}: ${text(level === "unmatched" ? "not_compared" : (level as "pass"))} ${shown}`,
-    },
-    element("span", { class: `mark ${level}`, "aria-hidden": "true" }),
-    shown,
-  );
-  made.addEventListener("click", () => {
-    store.set({ pair: at, row: null, module: "" });
-  });
-  return element("td", {}, made);
+  return description.kind === "view" ? "" : shortNumber(real(pair.largest_relative_error), 3);
 }
 
 /** Null where there is one pair alone. */
@@ -56,60 +44,54 @@ export function overviewView(description: Description, store: Store): HTMLElemen
   const column = (pair: Pair): string =>
     ranked ? pair.label : `#${pairs.filter((other) => other.step === pair.step).indexOf(pair)}`;
   const columns = [...new Set(pairs.map(column))];
-  const head = element("tr", {}, element("th", {}, ""), ...columns.map((label) => element("th", { scope: "col" }, label)));
+  const compact = columns.length > ROOMY;
+  const said = element("output", { class: "told" });
+  const cell = (at: number): HTMLElement => {
+    const pair = pairs[at];
+    if (!pair) {
+      return element("td", {}, "");
+    }
+    const level = levelOf(pair, description.tables[at]);
+    const shown = told(description, pair);
+    const label = `${pairTitle(pair)}: ${pair.error === "" ? `${text(level)} ${shown}` : shown}`;
+    const made = element(
+      "button",
+      {
+        type: "button",
+        class: `pair ${level}`,
+        "aria-pressed": String(store.state.pair === at),
+        title: `${label}\n${pair.error !== "" ? pair.error : (pair.divergence?.sentence ?? pair.target)}`,
+        "aria-label": label,
+      },
+      element("span", { class: `mark ${level}`, "aria-hidden": "true" }),
+      compact ? null : shown,
+    );
+    const say = (): void => {
+      put(said, label);
+    };
+    made.addEventListener("mouseenter", say);
+    made.addEventListener("focus", say);
+    made.addEventListener("click", () => {
+      store.set({ pair: at, row: null, module: "" });
+    });
+    return element("td", {}, made);
+  };
+  const short = (label: string): string => (compact ? label.replace(/^rank/, "") : label);
+  const head = element("tr", {}, element("th", {}, compact && ranked ? "rank" : ""), ...columns.map((label) => element("th", { scope: "col" }, short(label))));
   const lines = steps.map((step) =>
     element(
       "tr",
       {},
       element("th", { scope: "row" }, step === null ? "" : `${text("step")} ${step}`),
-      ...columns.map((label) => cell(description, pairs.findIndex((pair) => pair.step === step && column(pair) === label), store)),
+      ...columns.map((label) => cell(pairs.findIndex((pair) => pair.step === step && column(pair) === label))),
     ),
   );
-  const made = element(
+  return element(
     "section",
-    { class: "overview", "aria-label": text("overview") },
+    { class: `overview${compact ? " compact" : ""}`, "aria-label": text("overview") },
     element("h2", {}, text("overview")),
-    element("p", { class: "hint" }, text("overview_hint")),
+    element("p", { class: "hint" }, text(description.kind === "view" ? "overview_view" : "overview_hint")),
     element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...lines))),
+    compact ? said : null,
   );
-  const numbers = steps.filter((step): step is number => step !== null);
-  if (numbers.length > 1 && description.kind === "compare") {
-    made.append(growth(pairs, numbers));
-  }
-  return made;
-}
-
-function growth(pairs: Pair[], steps: number[]): HTMLElement {
-  const largest = steps.map((step) => {
-    const errors = pairs.filter((pair) => pair.step === step && pair.error === "").map((pair) => real(pair.largest_relative_error));
-    const found = Math.max(0, ...errors);
-    return found > 0 ? found : null;
-  });
-  const place = element("div", { class: "plot" });
-  const style = getComputedStyle(document.documentElement);
-  const axis = { stroke: style.getPropertyValue("--ink").trim(), grid: { stroke: style.getPropertyValue("--line").trim(), width: 1 } };
-  let plot: uPlot | null = null;
-  new ResizeObserver(() => {
-    if (place.clientWidth === 0) {
-      return;
-    }
-    plot ??= new uPlot(
-      {
-        width: place.clientWidth,
-        height: GROWTH_HEIGHT,
-        scales: { x: { time: false }, y: { distr: 3 } },
-        axes: [
-          { ...axis, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : "")) },
-          { ...axis, size: 70, values: (_, splits) => splits.map((value) => (Number.isInteger(Math.log10(value)) ? value.toExponential(0) : "")) },
-        ],
-        series: [{ label: text("step") }, { label: text("relative"), stroke: "#d55e00", width: 2, points: { show: true, size: 6 } }],
-        legend: { show: false },
-        cursor: { drag: { x: false, y: false } },
-      },
-      [steps, largest],
-      place,
-    );
-    plot.setSize({ width: place.clientWidth, height: GROWTH_HEIGHT });
-  }).observe(place);
-  return element("div", { class: "growth" }, element("h3", {}, text("growth")), place);
 }

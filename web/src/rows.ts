@@ -5,8 +5,8 @@ import { RESULTS, type Table } from "./data";
 import type { State } from "./state";
 import type { ModuleTree } from "./modules";
 
-/** Rows that the filter lets through, sorted. */
-export function chosenRows(table: Table, tree: ModuleTree, state: State): Uint32Array {
+/** Rows that the filter lets through, sorted. `levels` are what the filter on results looks at. */
+export function chosenRows(table: Table, tree: ModuleTree, levels: Uint8Array, state: State): Uint32Array {
   const found = new Uint32Array(table.rows);
   const wanted = state.results.map((each) => RESULTS.indexOf(each));
   const inModule = state.module === "" ? null : tree.opsBelow(state.module);
@@ -17,7 +17,7 @@ export function chosenRows(table: Table, tree: ModuleTree, state: State): Uint32
   let count = 0;
   for (let row = 0; row < table.rows; row++) {
     const op = table.opIds[row] ?? 0;
-    if (wanted.length > 0 && !wanted.includes(table.results[row] ?? 0)) {
+    if (wanted.length > 0 && !wanted.includes(levels[row] ?? 0)) {
       continue;
     }
     if (inModule && !inModule[op]) {
@@ -100,12 +100,15 @@ export function rowAt(table: Table, place: number): number | null {
   return table.places[low] === place && low < table.rows ? low : null;
 }
 
-const FORMULA = /^[=+\-@\t\r\n]/;
+// As the program's own CSV (csrc/report/csv.cpp): what a spreadsheet would run has a ' in front, also behind ';'.
+const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+const FORMULA_BEHIND = /;(?=[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20])/g;
+const NUMBER = /^\s*-?(\d+(\.\d*)?([eE][+-]?\d+)?|inf)%?$/;
 
 function csvField(column: Column, row: number): string {
   let field = column.text(row);
-  if (!column.numeric && FORMULA.test(field)) {
-    field = `'${field}`; // a spreadsheet would run it
+  if (!NUMBER.test(field)) {
+    field = (FORMULA.test(field) ? `'${field}` : field).replace(FORMULA_BEHIND, ";'");
   }
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

@@ -1,46 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the chart draws: a series a statistic over the rows, and the worst of each stretch of rows that falls on one pixel.
+// What the chart draws: groups of series over the rows, and the worst of each stretch of rows that falls on one pixel.
 import { DerivedColumn, NumberColumn } from "./columns";
 import { RESULTS, type Table } from "./data";
+import { distanceLimit, levelName, levelsOf } from "./levels";
+import type { TableInfo } from "./model";
+import { type Key, text } from "./texts";
+
+export const SHAPES = ["circle", "triangle", "wedge", "diamond", "square"] as const;
+export type Shape = (typeof SHAPES)[number];
 
 export interface Series {
-  key: string;
   label: string;
+  shape: Shape;
+  colour: string; // a variable of the style sheet
   at: (row: number) => number; // >= 0; NaN: nothing to draw
 }
 
-// Keys of columns by the order in which they are looked for; the first group that is there is drawn.
-const SOURCES: [key: string, label: string, value: (of: number) => number][][] = [
-  ["norm", "max", "min", "mean"].map((name) => [`${name}_error`, name, (percent: number) => percent / 100]),
+export interface Group {
+  key: "error" | "tensor" | "value" | "distance";
+  title: Key;
+  series: Series[];
+  limit: number; // a line across; NaN: none
+}
+
+type Source = [key: string, label: Key | null, value: (of: number) => number];
+
+const STATISTICS = ["norm", "max", "min", "mean"] as const;
+// By the keys of the columns.
+const SOURCES: [group: Group["key"], title: Key, sources: Source[]][] = [
+  ["error", "chart_compare", STATISTICS.map((name): Source => [`${name}_error`, name, (percent) => percent / 100])],
   [
-    ["max_rel", "MaxRelativeErr", (value: number) => value],
-    ["max_abs", "MaxAbsErr", (value: number) => value],
-    ["cosine", "1 - Cosine", (value: number) => 1 - value],
+    "tensor",
+    "chart_tensor",
+    [
+      ["max_rel", null, (value) => value],
+      ["max_abs", null, (value) => value],
+      ["cosine", null, (value) => Math.abs(1 - value)],
+    ],
   ],
-  ["norm", "max", "min", "mean"].map((name) => [`target_${name}`, name, Math.abs]),
+  ["value", "chart_view", STATISTICS.map((name): Source => [`target_${name}`, name, Math.abs])],
 ];
 
-export function seriesOf(table: Table): Series[] {
-  for (const group of SOURCES) {
-    const found: Series[] = [];
-    for (const [key, label, value] of group) {
-      const column = table.byKey.get(key);
-      if (column instanceof DerivedColumn) {
-        const values = column.values();
-        found.push({ key, label, at: (row) => value(values[row] ?? NaN) });
-      } else if (column instanceof NumberColumn) {
-        found.push({ key, label, at: (row) => value(column.numbers[row] ?? NaN) });
-      }
-    }
-    if (found.length > 0) {
-      return found;
+function ofColumns(table: Table, sources: Source[]): Series[] {
+  const found: Series[] = [];
+  for (const [key, label, value] of sources) {
+    const column = table.byKey.get(key);
+    const place = found.length;
+    const add = (numbers: Float64Array): void => {
+      found.push({
+        label: label === null ? (key === "cosine" ? "1 - Cosine" : (column?.title ?? key)) : text(label),
+        shape: SHAPES[place] ?? "circle",
+        colour: `--series${place}`,
+        at: (row) => value(numbers[row] ?? NaN),
+      });
+    };
+    if (column instanceof DerivedColumn) {
+      add(column.values());
+    } else if (column instanceof NumberColumn) {
+      add(column.numbers);
     }
   }
-  return [];
+  return found;
+}
+
+/** E, a series a level, so that what is above the noise has another shape and colour. */
+function ofDistance(table: Table, info: TableInfo): Group | null {
+  const column = table.byKey.get("distance");
+  if (!(column instanceof NumberColumn) || !info.verdict) {
+    return null;
+  }
+  const levels = levelsOf(table, info, "distance");
+  const shapes: Shape[] = ["circle", "triangle", "square"];
+  const series = (["pass", "warning", "error"] as const).map((result, i): Series => {
+    const level = RESULTS.indexOf(result);
+    return {
+      label: levelName(result, "distance"),
+      shape: shapes[i] ?? "circle",
+      colour: `--${result}`,
+      at: (row) => (levels[row] === level ? (column.numbers[row] ?? NaN) : NaN),
+    };
+  });
+  return { key: "distance", title: "chart_distance", series, limit: distanceLimit(info) };
+}
+
+/** What can be drawn of a table; nothing where it has no numbers. */
+export function groupsOf(table: Table, info: TableInfo): Group[] {
+  const groups: Group[] = [];
+  for (const [key, title, sources] of SOURCES) {
+    const series = ofColumns(table, sources);
+    if (series.length > 0 && (key !== "value" || groups.length === 0)) {
+      groups.push({ key, title, series, limit: NaN });
+    }
+  }
+  const distance = ofDistance(table, info);
+  return distance ? [...groups, distance] : groups;
 }
 
 export const NOT_FINITE = 1;
 export const UNMATCHED = 2;
+export const OFF_SCALE = 4; // infinite, though no number of the dumps is
+export const DIFFERS = 8; // checksums
 
 /** For each row what is marked beside the series. */
 export function marksOf(table: Table): Uint8Array {
@@ -61,48 +120,70 @@ export function marksOf(table: Table): Uint8Array {
     }
   }
   const unmatched = RESULTS.indexOf("unmatched");
+  const error = table.byKey.has("target_md5") && table.byKey.has("golden_md5") ? RESULTS.indexOf("error") : -1;
   for (let row = 0; row < table.rows; row++) {
-    if (table.results[row] === unmatched) {
-      marks[row] = (marks[row] ?? 0) | UNMATCHED;
-    }
+    const result = table.results[row];
+    marks[row] = (marks[row] ?? 0) | (result === unmatched ? UNMATCHED : 0) | (result === error ? DIFFERS : 0);
   }
   return marks;
 }
 
+/** Whether any value has no place on a logarithmic scale. */
+export function specialsOf(series: Series[], rows: number): { zero: boolean; infinite: boolean } {
+  const found = { zero: false, infinite: false };
+  for (const each of series) {
+    for (let row = 0; row < rows && !(found.zero && found.infinite); row++) {
+      const value = each.at(row);
+      found.zero ||= value === 0;
+      found.infinite ||= value === Infinity;
+    }
+  }
+  return found;
+}
+
 export interface Buckets {
-  x: number[]; // the first row of each
+  x: number[]; // the first place of each
   values: (number | null)[][]; // by series; null: nothing above zero
+  zeros: number[]; // bit i: of series i nothing is above zero, and something is zero
   worst: number[]; // the row to tell of
   marks: number[]; // all marks in it
 }
 
-/** Rows [from, until) in at most `most` buckets. */
-export function bucketed(series: Series[], marks: Uint8Array, from: number, until: number, most: number): Buckets {
+/** The rows sequence[from] to sequence[until - 1] in at most `most` buckets. */
+export function bucketed(series: Series[], marks: Uint8Array, sequence: Uint32Array, from: number, until: number, most: number): Buckets {
   const size = Math.max(1, Math.ceil((until - from) / most));
-  const buckets: Buckets = { x: [], values: series.map(() => []), worst: [], marks: [] };
+  const buckets: Buckets = { x: [], values: series.map(() => []), zeros: [], worst: [], marks: [] };
   for (let start = from; start < until; start += size) {
     const end = Math.min(until, start + size);
-    const largest = series.map(() => 0);
-    let worstRow = start;
+    const largest = series.map(() => -1);
+    let worstRow = sequence[start] ?? 0;
     let worstValue = -1;
     let mark = 0;
-    for (let row = start; row < end; row++) {
-      mark |= marks[row] ?? 0;
+    for (let at = start; at < end; at++) {
+      const row = sequence[at] ?? 0;
+      const own = marks[row] ?? 0;
+      let weight = (own & NOT_FINITE) !== 0 ? Infinity : own !== 0 ? 0 : -1;
       for (let i = 0; i < series.length; i++) {
         const value = series[i]?.at(row) ?? NaN;
-        const weight = ((marks[row] ?? 0) & NOT_FINITE) !== 0 ? Infinity : value;
-        if (weight > worstValue) {
-          worstValue = weight;
-          worstRow = row;
+        if (value > weight) {
+          weight = value;
         }
-        if (value > (largest[i] ?? 0) && value !== Infinity) {
+        if (value === Infinity) {
+          mark |= (own & NOT_FINITE) === 0 ? OFF_SCALE : 0;
+        } else if (value > (largest[i] ?? -1)) {
           largest[i] = value;
         }
+      }
+      mark |= own;
+      if (weight > worstValue) {
+        worstValue = weight;
+        worstRow = row;
       }
     }
     buckets.x.push(start);
     buckets.worst.push(worstRow);
     buckets.marks.push(mark);
+    buckets.zeros.push(largest.reduce((bits, value, i) => bits | (value === 0 ? 1 << i : 0), 0));
     largest.forEach((value, i) => buckets.values[i]?.push(value > 0 ? value : null));
   }
   return buckets;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is looked at: filter, order, columns, the selected row. It stands in the address, so that a colleague sees the same.
 import { RESULTS, type Result } from "./data";
+import { MEASURES } from "./levels";
 
 export interface State {
   pair: number;
   row: number | null; // its place in the whole table
+  name: string; // of a row to choose once the rows are there; then it is chosen, and this is empty again
+  by: string; // measure of colours; "": the usual one
+  chart: string; // what the chart draws; "": the usual
   text: string;
   results: Result[]; // empty: all
   dtype: string;
@@ -14,30 +18,22 @@ export interface State {
   columns: string[]; // empty: the usual ones
 }
 
-export const FIRST_STATE: State = {
-  pair: 0,
-  row: null,
-  text: "",
-  results: [],
-  dtype: "",
-  module: "",
-  sort: "",
-  descending: false,
-  columns: [],
-};
-
 const list = (text: string | null): string[] => (text ? text.split(",") : []);
 
 function wholeNumber(text: string | null): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-export function fromFragment(fragment: string): State {
+/** `usualPair` is the one that is shown where the address names none. */
+export function fromFragment(fragment: string, usualPair: number): State {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   const sort = parts.get("sort") ?? "";
   return {
-    pair: wholeNumber(parts.get("pair")) ?? 0,
+    pair: wholeNumber(parts.get("pair")) ?? usualPair,
     row: wholeNumber(parts.get("row")),
+    name: parts.get("name") ?? "",
+    by: (MEASURES as readonly string[]).includes(parts.get("by") ?? "") ? (parts.get("by") ?? "") : "",
+    chart: parts.get("chart") ?? "",
     text: parts.get("text") ?? "",
     results: list(parts.get("result")).filter((each): each is Result => (RESULTS as readonly string[]).includes(each)),
     dtype: parts.get("dtype") ?? "",
@@ -48,15 +44,18 @@ export function fromFragment(fragment: string): State {
   };
 }
 
-export function toFragment(state: State): string {
+export function toFragment(state: State, usualPair: number): string {
   const parts = new URLSearchParams();
   const put = (name: string, value: string): void => {
     if (value !== "") {
       parts.set(name, value);
     }
   };
-  put("pair", state.pair === 0 ? "" : String(state.pair));
+  put("pair", state.pair === usualPair ? "" : String(state.pair));
   put("row", state.row === null ? "" : String(state.row));
+  put("name", state.name);
+  put("by", state.by);
+  put("chart", state.chart);
   put("text", state.text);
   put("result", state.results.join(","));
   put("dtype", state.dtype);
@@ -73,11 +72,11 @@ export class Store {
   private listeners: Listener[] = [];
   state: State;
 
-  constructor() {
-    this.state = fromFragment(location.hash);
+  constructor(private readonly usualPair: number) {
+    this.state = fromFragment(location.hash, usualPair);
     window.addEventListener("hashchange", () => {
-      if (location.hash.replace(/^#/, "") !== toFragment(this.state)) {
-        this.set(fromFragment(location.hash), false);
+      if (location.hash.replace(/^#/, "") !== toFragment(this.state, usualPair)) {
+        this.set(fromFragment(location.hash, usualPair), false);
       }
     });
   }
@@ -100,7 +99,7 @@ export class Store {
     }
     if (write) {
       // Not an entry of the history a keystroke: Back leaves the page.
-      history.replaceState(null, "", `#${toFragment(this.state)}`);
+      history.replaceState(null, "", `#${toFragment(this.state, this.usualPair)}`);
     }
     for (const listener of this.listeners) {
       listener(this.state, changed);

@@ -2,9 +2,10 @@
 // The table of rows: only what is in sight exists, so that its length does not matter.
 import type { Column } from "./columns";
 import { RESULTS, type Table } from "./data";
+import { columnHint, columnTitle } from "./column_texts";
 import { element, put } from "./dom";
 import type { Store } from "./state";
-import { text } from "./texts";
+import { grouped, text } from "./texts";
 
 const ROW_HEIGHT = 24;
 // Firefox ends elements at some 17 million pixels; beyond this the scroll bar's steps are more than a row.
@@ -31,6 +32,8 @@ export class TableView {
   private readonly layer = element("div", { class: "layer", role: "presentation" });
   private readonly head = element("div", { class: "head", role: "row" });
   private readonly scroller: HTMLElement;
+  private readonly paper = element("p", { class: "onpaper" });
+  private levels: Uint8Array;
   private rows = new Uint32Array(0);
   private columns: Column[] = [];
   private printing = false;
@@ -41,9 +44,10 @@ export class TableView {
     private readonly store: Store,
     private readonly select: (row: number) => void,
   ) {
+    this.levels = table.results;
     this.body.append(this.layer);
     this.scroller = element("div", { class: "grid", role: "grid", tabindex: 0, "aria-label": text("table") }, this.head, this.body);
-    this.root = this.scroller;
+    this.root = element("div", {}, this.paper, this.scroller);
     this.scroller.addEventListener("scroll", () => {
       cancelAnimationFrame(this.frame);
       this.frame = requestAnimationFrame(() => {
@@ -58,7 +62,12 @@ export class TableView {
     }).observe(this.scroller);
   }
 
-  show(rows: Uint32Array, columns: Column[]): void {
+  /** `levels` mark the column of distances, unless they are the results themselves. */
+  show(rows: Uint32Array, columns: Column[], levels: Uint8Array): void {
+    this.levels = levels;
+    if (rows !== this.rows) {
+      this.scroller.scrollTop = 0; // other rows, or another order
+    }
     this.rows = rows as Uint32Array<ArrayBuffer>;
     this.columns = columns;
     const widths = columns.map((column) => WIDTHS[column.key] ?? (column.numeric ? 150 : 140));
@@ -70,11 +79,19 @@ export class TableView {
     this.draw();
   }
 
-  /** For paper: the first rows, without a scroll bar. */
+  /** For paper: the first rows, without a scroll bar, and how many were left out. */
   print(on: boolean): void {
     this.printing = on;
+    const left = this.rows.length - PRINTED;
+    put(this.paper, on ? `${this.filtered()} ${left > 0 ? text("printed_part", grouped(PRINTED), grouped(this.rows.length), grouped(left)) : ""}` : "");
     this.body.style.height = on ? "auto" : `${this.height()}px`;
     this.draw();
+  }
+
+  private filtered(): string {
+    const { text: name, results, dtype, module } = this.store.state;
+    const filters = [name, results.map((result) => text(result)).join(", "), dtype, module].filter((each) => each !== "");
+    return filters.length > 0 ? text("printed_filter", filters.join("; ")) : "";
   }
 
   /** Brings a row into sight. */
@@ -122,7 +139,7 @@ export class TableView {
         const made = element(
           "button",
           { type: "button", class: column.numeric ? "numeric" : "" },
-          column.title,
+          columnTitle(column),
           element("span", { class: "order", "aria-hidden": "true" }, order === "none" ? "" : descending ? " ▼" : " ▲"),
         );
         made.addEventListener("click", () => {
@@ -136,7 +153,7 @@ export class TableView {
             this.store.set({ sort: "", descending: false });
           }
         });
-        return element("div", { role: "columnheader", "aria-sort": order, title: column.title }, made);
+        return element("div", { role: "columnheader", "aria-sort": order, title: `${columnTitle(column)}: ${columnHint(column)}` }, made);
       }),
     );
   }
@@ -155,7 +172,12 @@ export class TableView {
       lines.push(this.line(this.rows[at] ?? 0, at, selected));
     }
     put(this.layer, ...(this.rows.length === 0 ? [element("p", { class: "empty" }, text("nothing"))] : lines));
-    this.scroller.setAttribute("aria-activedescendant", selected === null ? "" : `row-${selected}`);
+    const drawn = selected !== null && this.layer.querySelector("[aria-selected=true]") !== null;
+    if (drawn) {
+      this.scroller.setAttribute("aria-activedescendant", `row-${selected}`);
+    } else {
+      this.scroller.removeAttribute("aria-activedescendant");
+    }
   }
 
   private line(row: number, at: number, selected: number | null): HTMLElement {
@@ -173,6 +195,8 @@ export class TableView {
       const cell = element("div", { role: "gridcell", class: column.numeric ? "numeric" : "", title: column.text(row) }, shown);
       if (column.key === "result") {
         put(cell, element("span", { class: `mark ${result}`, "aria-hidden": "true" }), text(result));
+      } else if (column.key === "distance" && this.levels !== this.table.results && shown !== "") {
+        put(cell, element("span", { class: `mark ${RESULTS[this.levels[row] ?? 0] ?? "pass"}`, "aria-hidden": "true" }), shown);
       }
       made.append(cell);
     }

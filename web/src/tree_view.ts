@@ -2,6 +2,7 @@
 // The tree of modules: coloured by the worst result below, opened by mouse or keys, searched.
 import { RESULTS } from "./data";
 import { button, element, put, settled } from "./dom";
+import { levelName, type Measure } from "./levels";
 import { type ModuleNode, type ModuleTree, worst } from "./modules";
 import type { Store } from "./state";
 import { grouped, text } from "./texts";
@@ -20,6 +21,7 @@ export class TreeView {
   constructor(
     private readonly tree: ModuleTree,
     private readonly store: Store,
+    private readonly measure: Measure,
   ) {
     this.root = element("section", { class: "modules", "aria-label": text("tree") }, element("h2", {}, text("tree")), this.search, this.list);
     this.search.addEventListener("input", settled(120, () => {
@@ -70,7 +72,7 @@ export class TreeView {
       "div",
       { class: "label" },
       element("span", { class: "twist", "aria-hidden": "true" }, opens ? (isOpen ? "▾" : "▸") : ""),
-      element("span", { class: `mark ${result}`, role: "img", "aria-label": text(result) }),
+      element("span", { class: `mark ${result}`, role: "img", "aria-label": levelName(result, this.measure) }),
       element("span", { class: "name" }, node === this.tree.root ? text("tree_all") : flat ? node.path : node.name),
       element("span", { class: "count" }, grouped(rows)),
     );
@@ -83,7 +85,10 @@ export class TreeView {
         "aria-expanded": opens ? String(isOpen) : undefined,
         "aria-selected": String(this.store.state.module === node.path),
         "data-path": node.path,
-        title: RESULTS.map((each, i) => `${text(each)} ${grouped(node.counts[i] ?? 0)}`).join(", "),
+        title: RESULTS.map((each, i) => ({ each, count: node.counts[i] ?? 0 }))
+          .filter(({ count }) => count > 0)
+          .map(({ each, count }) => `${levelName(each, this.measure)} ${grouped(count)}`)
+          .join(", "),
       },
       label,
     );

@@ -39,6 +39,75 @@ TEST_F(RunFixture, TwoFiles) {
   EXPECT_TRUE(summary.pairs[0].divergence.has_value());
 }
 
+// What a table is told of rows besides its cells.
+class Distances : public WholeWriter {
+ public:
+  struct Row {
+    DistanceKind kind;
+    double value;
+    std::int64_t moment;
+  };
+  explicit Distances(std::vector<Row>& rows) : rows_(rows) {}
+
+  std::unique_ptr<TableWriter> table(const TableInfo& /*info*/) override { return std::make_unique<Table>(rows_); }
+  std::string finish(const Summary& /*summary*/) override { return "distances"; }
+
+ private:
+  class Table : public TableWriter {
+   public:
+    explicit Table(std::vector<Row>& rows) : rows_(rows) {}
+    [[nodiscard]] std::unique_ptr<EncodedBlock> encode(const RowBlock& block) const override {
+      for (std::size_t row = 0; row < block.size(); ++row) {
+        const Distance distance = block.distance(row);
+        rows_.push_back({distance.kind, distance.value, block.moment(row)});
+      }
+      return std::make_unique<EncodedBlock>();
+    }
+    void append(std::unique_ptr<EncodedBlock> /*block*/) override {}
+    std::string finish() override { return {}; }
+
+   private:
+    std::vector<Row>& rows_;
+  };
+  std::vector<Row>& rows_;
+};
+
+TEST_F(RunFixture, DistancesOfRowsAreThoseOfWhereItStarts) {
+  const std::string order = R"(, "Order": {"first": 4, "last": 7})";
+  const auto dump = [&](const std::string& norm, const std::string& maximum, const std::string& shape,
+                        const std::string& whole) {
+    const std::string tensor =
+        R"({"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4], "Max": 1.0, "Min": -1.0, "Mean": 0.5, "Norm": )";
+    return R"({"task": "statistics", "data": {"Module.a.Linear.forward.0": {"input_args": [)" + tensor + "2.0}, " +
+           R"({"type": "torch.Tensor", "dtype": "torch.int64", "shape": [4], "Max": )" + whole +
+           R"(, "Min": 0, "Mean": 1.0, "Norm": 2.0}, {"type": "int", "value": 3}], "output": [)" + tensor + norm + "}, " +
+           R"({"type": "torch.Tensor", "dtype": "torch.float32", "shape": )" + shape +
+           R"(, "Max": 1.0, "Min": -1.0, "Mean": 0.5, "Norm": 2.0}, )" +
+           R"({"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4], "Max": )" + maximum +
+           R"(, "Min": -1.0, "Mean": 0.5, "Norm": 2.0}]})" + "}}";
+  };
+  const auto with_order = [&](std::string text) { return text.insert(text.size() - 3, order); };
+  write("t/dump.json", with_order(dump("3.0", "NaN", "[2, 2]", "9")));
+  write("g/dump.json", dump("2.0", "1.0", "[4]", "1"));
+  std::vector<Distances::Row> rows;
+  Options chosen = options("t", "g");
+  chosen.formats.clear();
+  chosen.whole_formats.push_back({".html", [&](const std::string&) { return std::make_unique<Distances>(rows); }});
+  run(chosen);
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[0].kind, DistanceKind::kNumber);
+  EXPECT_EQ(rows[0].value, 0);
+  EXPECT_EQ(rows[1].kind, DistanceKind::kDiffers);
+  EXPECT_EQ(rows[2].kind, DistanceKind::kNone) << "a number is no tensor";
+  EXPECT_EQ(rows[3].kind, DistanceKind::kNumber);
+  // |3 - 2| / 2 * min(sqrt(4), 64, 4 * 2 / 1) / 6, less 2^-20 for sums in float32
+  EXPECT_NEAR(rows[3].value, 0.5 * 2 / 6, 1e-6);
+  EXPECT_EQ(rows[4].kind, DistanceKind::kHard) << "another shape";
+  EXPECT_EQ(rows[5].kind, DistanceKind::kHard) << "NaN on one side";
+  EXPECT_EQ(rows[0].moment, 4);
+  EXPECT_EQ(rows[5].moment, 7);
+}
+
 TEST_F(RunFixture, NothingIsOverwritten) {
   write("t/dump.json", one_op());
   run(options("t", "t"));

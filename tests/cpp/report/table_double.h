@@ -41,6 +41,8 @@ class TestBlock : public compare::RowBlock {
     return {cell.kind, scratch.text, cell.real, cell.integer};
   }
   [[nodiscard]] const read::Counts* special_values(std::size_t /*row*/, bool /*of_target*/) const override { return nullptr; }
+  [[nodiscard]] compare::Distance distance(std::size_t /*row*/) const override { return {}; }
+  [[nodiscard]] std::int64_t moment(std::size_t /*row*/) const override { return -1; }
 
  private:
   const compare::TableInfo& table_;

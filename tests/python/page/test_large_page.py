@@ -13,8 +13,7 @@ import pytest
 sys.path.append(str(pages.ROOT / "bench" / "compare"))
 import compare_bench
 
-# What people wait for is 2 s; a machine that does other things at the same time gets some more.
-PATIENCE = 2
+ROUNDS = 3  # of which the best counts: the machine does other things at the same time
 
 
 def page_of(folder, ops):
@@ -53,40 +52,63 @@ def longest_task(browser, act):
     return browser.evaluate(code=code)
 
 
-@pytest.mark.parametrize(("ops", "opens"), [(17_000, 2), (200_000, 6)])
-def test_many_rows(browser, tmp_path, ops, opens):
+def opened(browser, page):
+    """Seconds from the start of the navigation until the page answers, by its own clock; then a click on a row is answered too."""
+    browser.show(page, locale="en-US")
+    browser.wait(code="performance.getEntriesByName('msprobe-ready').length > 0")
+    (ready,) = browser.evaluate(code="performance.getEntriesByName('msprobe-ready').map(mark => mark.startTime)")
+    answered = took(browser, "document.querySelector('.row').click()", "document.querySelector('.detail h2') !== null")
+    return ready / 1000 + answered
+
+
+def best(measure):
+    return min(measure() for _ in range(ROUNDS))
+
+
+# Seconds that people wait for, and that a page with more rows than anybody reads may take.
+@pytest.mark.parametrize(("ops", "opens", "answers"), [(17_000, 2, 0.5), (200_000, 5, 1)])
+def test_many_rows(browser, tmp_path, ops, opens, answers):
     page = page_of(tmp_path, ops)
     rows = 3 * ops
-    seconds = browser.show(page, locale="en-US")
-    times = {"open": seconds}
+    times = {"open": best(lambda: opened(browser, page))}
     assert browser.text(selector=".filters .shown") == [f"{rows:,} of {rows:,} rows"]
     errors = len(range(compare_bench.CHANGED // 2, ops, compare_bench.CHANGED))
-    shown = f"document.querySelector('.shown').textContent.startsWith('{errors} of')"
-    times["filter"] = took(browser, "location.hash = '#result=error'", shown)
-    times["search"] = took(
-        browser,
-        "location.hash = '#text=linear_layer.1234.forward.input'",
-        "document.querySelector('.shown').textContent[0] === '2'",
-    )
-    times["sort"] = took(
-        browser, "location.hash = '#sort=-norm_error'", "document.querySelector('.row').className.includes('error')"
-    )
+    acts = {
+        "filter": ("#result=error", f"document.querySelector('.shown').textContent.startsWith('{errors} of')"),
+        "search": ("#text=linear_layer.1234.forward.input", "document.querySelector('.shown').textContent[0] === '2'"),
+        "sort": ("#sort=-norm_error", "document.querySelector('.row').className.includes('error')"),
+        "distance": ("#by=distance", "document.querySelector('.by select').value === 'distance'"),
+        "choose": ("#row=1501", "document.querySelector('#row-1501')?.ariaSelected === 'true'"),
+    }
+
+    def from_all(fragment, until):
+        browser.evaluate(code="location.hash = ''")
+        browser.wait(code=f"document.querySelector('.shown').textContent.startsWith('{rows:,} of') && location.hash === ''")
+        browser.evaluate(code="document.querySelector('.grid').scrollTop = 0")
+        browser.wait(code="document.querySelector('.row').id === 'row-0'")
+        return took(browser, f"location.hash = '{fragment}'", until)
+
+    for name, (fragment, until) in acts.items():
+        times[name] = best(lambda fragment=fragment, until=until: from_all(fragment, until))
     browser.evaluate(code="location.hash = ''")
     middle = "document.querySelector('.grid').scrollTop = document.querySelector('.rows').clientHeight / 2"
-    times["scroll"] = longest_task(browser, middle)
+
+    def from_top():
+        browser.evaluate(code="document.querySelector('.grid').scrollTop = 0")
+        browser.wait(code="document.querySelector('.row').id === 'row-0'")
+        return longest_task(browser, middle)
+
+    times["scroll"] = best(from_top)
     (first, *_) = browser.rows()
     assert abs(int(first[0].split(".")[2]) - ops / 2) < ops / 100
     browser.evaluate(code="document.querySelector('.grid').scrollTop = 1e9")
     browser.wait(code=f"[...document.querySelectorAll('.row')].at(-1).id === 'row-{rows - 1}'")
     browser.press(selector=".grid", key="End")
     assert browser.fragment()["row"] == str(rows - 1)
-    times["choose"] = took(
-        browser, "location.hash = '#row=1501'", "document.querySelector('#row-1501')?.ariaSelected === 'true'"
-    )
     print({name: round(value, 2) for name, value in times.items()})
-    assert times["open"] < opens * PATIENCE
-    assert times["scroll"] < 0.2 * PATIENCE
-    assert times["filter"] < 1 * PATIENCE and times["search"] < 1.5 * PATIENCE and times["sort"] < 2 * PATIENCE
+    assert times.pop("open") < opens
+    assert times.pop("scroll") < answers / 2
+    assert {name: value for name, value in times.items() if value >= answers} == {}
     assert browser.told()["errors"] == []
 
 

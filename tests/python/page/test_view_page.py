@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import cli_runs
+import page_dumps
 import pages
 import pytest
 
@@ -23,7 +24,7 @@ def test_page_of_a_dump(browser, tmp_path):
         "NaN or Inf first appears in Module.layers.20.mlp.down.Linear.forward.0.output.0, whose inputs were finite"
     )
     assert browser.text(selector=".signs li")[1].startswith(
-        "1 outputs are all zero; Module.layers.5.mlp.MLP.forward.0.output.0"
+        "Outputs that are all zero (1): Module.layers.5.mlp.MLP.forward.0.output.0"
     )
     browser.click(selector=".signs li:nth-child(2) button")
     browser.wait(code="document.querySelector('.row[aria-selected=true]') !== null")
@@ -46,6 +47,8 @@ def test_ranks_and_steps_of_one_run(browser, tmp_path):
     browser.show(cli_runs.only_file(tmp_path / "view", "*.html"), "#pair=2", locale="en-US")
     levels = "[...document.querySelectorAll('button.pair')].map(pair => pair.className.split(' ')[1])"
     assert browser.evaluate(code=levels) == ["warning", "warning", "error", "warning"]
+    browser.show(cli_runs.only_file(tmp_path / "view", "*.html"), locale="en-US")
+    assert "step1/rank0" in browser.text(selector=".dumps")[0], "the dump with NaN is shown without being asked for"
     narrowed = cli_runs.run("view", tmp_path / "run", "-o", tmp_path / "one", "--step", "1", "--rank", "0")
     assert narrowed.stdout.startswith("384 rows")
 
@@ -101,7 +104,7 @@ def test_makers_of_constants_are_no_dead_layers(tmp_path):
         "Aten.zeros.0.forward": {"input_args": [], "input_kwargs": {}, "output": [zero]},
         "Aten.relu.0.forward": cli_runs.entry(cli_runs.tensor(), zero),
     }
-    assert "1 outputs are all zero; first Aten.relu.0.forward.output.0." in signs(tmp_path, data)
+    assert "1 output is all zero; first Aten.relu.0.forward.output.0." in signs(tmp_path, data)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +114,7 @@ def test_makers_of_constants_are_no_dead_layers(tmp_path):
         ([], "DUMP"),
         (["--rank", "x", "."], "--rank must be numbers and ranges"),
         (["--threads", "0", "."], "--threads must be"),
+        (["--fail-on", "inf", "."], "--fail-on must be of nan, broken, warning and never, got 'inf'"),
     ],
 )
 def test_errors_are_one_line(tmp_path, words, message):
@@ -120,10 +124,45 @@ def test_errors_are_one_line(tmp_path, words, message):
     assert list(tmp_path.rglob("*.html")) == []
 
 
-def test_a_broken_dump_among_others_is_told(tmp_path):
+@pytest.mark.parametrize(
+    ("changes", "words", "status"),
+    [
+        ({}, "nan", 0),
+        ({"maximum": None, "Special": {"Max": "nan"}}, "never", 0),
+        ({"maximum": None, "Special": {"Max": "nan"}}, "nan", 1),
+        ({"maximum": None, "Special": {"Max": "nan"}}, "broken", 0),
+        ({"maximum": None, "Special": {"Max": "nan"}}, "broken,nan", 1),
+        ({"norm": float("inf"), "maximum": 1.0, "Min": float("-inf")}, "nan", 1),
+        ({"norm": 0.0, "maximum": 0.0, "Min": 0.0, "Mean": 0.0}, "nan", 0),
+        ({"norm": 0.0, "maximum": 0.0, "Min": 0.0, "Mean": 0.0}, "warning", 1),
+        ({"shape": "none"}, "broken", 1),
+        ({"shape": "none"}, "nan", 0),
+    ],
+)
+def test_fail_on(tmp_path, changes, words, status):
+    dump = cli_runs.write_dump(tmp_path / "dump.json", output(**changes))
+    done = cli_runs.run("view", dump, "-o", tmp_path / "view", f"--fail-on={words}", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
+    assert cli_runs.only_file(tmp_path / "view", "*.html").stat().st_size > 0, "the page is there either way"
+
+
+def test_a_broken_dump_among_others_is_told(browser, tmp_path):
     cli_runs.write_dump(tmp_path / "run" / "rank0" / "dump.json", output())
     (tmp_path / "run" / "rank1").mkdir()
     (tmp_path / "run" / "rank1" / "dump.json").write_text("{")
-    done = cli_runs.run("view", tmp_path / "run", "-o", tmp_path / "view")
+    done = cli_runs.run("view", tmp_path / "run", "-o", tmp_path / "view", "--fail-on", "warning")
     assert done.returncode == 2 and "rank1" in done.stderr
-    assert cli_runs.only_file(tmp_path / "view", "*.html").stat().st_size > 0
+    browser.show(cli_runs.only_file(tmp_path / "view", "*.html"), "#pair=1", locale="en-US")
+    assert browser.text(selector=".verdict p")[0].startswith("Could not be read: ")
+    assert browser.evaluate(code="document.querySelector('.verdict').className") == "verdict unmatched", "not: all is finite"
+    assert browser.evaluate(code="document.querySelectorAll('.tile').length") == 0
+    browser.show(cli_runs.only_file(tmp_path / "view", "*.html"), locale="en-US")
+    assert browser.text(selector=".verdict p") == ["All numbers are finite."]
+    assert [tile.split()[-1] for tile in browser.text(selector=".tile")] == ["pass", "warning", "error"]
+
+
+def test_the_order_of_execution_is_that_of_the_dump(browser, tmp_path):
+    page_dumps.ordered_sides(tmp_path)
+    browser.show(pages.viewed(tmp_path, tmp_path / "target"), "#sort=order", locale="en-US")
+    names = [row[0].removeprefix("Module.") for row in browser.rows()]
+    assert names[0] == "__root__.Model.forward.0.input.0" and names[-1] == "__root__.Model.forward.0.output.0"
