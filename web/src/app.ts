@@ -83,15 +83,10 @@ export class App {
     const pair = pairs[at];
     this.counts = pair ? new CountsView(pair, description.tables[at], store) : null;
     this.counts?.draw(this.measure(), null);
-    const rest = element("div", { class: "rest" }, element("p", { class: "empty" }, text("loading")));
-    put(
-      this.root,
-      this.header(title),
-      verdictView(description, store, this.counts?.root ?? element("div"), go),
-      overviewView(description, store),
-      description.kind === "compare" ? growthView(description, go) : null,
-      rest,
-    );
+    // All ranks and steps, side by side where there is room.
+    const glance = element("div", { class: "glance" }, overviewView(description, store), description.kind === "compare" ? growthView(description, go) : null);
+    const rest = element("div", { class: "rest" }, element("p", { class: "empty" }, text("loading")), glance);
+    put(this.root, this.header(title), verdictView(description, store, this.counts?.root ?? element("div"), go), rest);
     store.listen((_, changed) => {
       if (changed.has("pair")) {
         this.table = null;
@@ -102,13 +97,13 @@ export class App {
     await new Promise(requestAnimationFrame);
     const packed = document.getElementById(`table${at}`)?.textContent ?? "";
     if (packed === "") {
-      put(rest, element("p", { class: "empty" }, text((description.tables[at]?.of_all ?? 0) > 0 ? "no_rows" : "nothing")));
+      put(rest, element("p", { class: "empty" }, text((description.tables[at]?.of_all ?? 0) > 0 ? "no_rows" : "nothing")), glance);
       this.root.removeAttribute("aria-busy");
       return;
     }
     this.table ??= await readTable(packed);
     if (mine === this.drawing) {
-      this.drawRows(rest, this.table);
+      this.drawRows(rest, glance, this.table);
       this.root.removeAttribute("aria-busy");
       // Behind the frame that shows the rows: from here on the page answers.
       requestAnimationFrame(() => { setTimeout(() => performance.mark(READY)); });
@@ -154,7 +149,7 @@ export class App {
     );
   }
 
-  private drawRows(rest: HTMLElement, table: Table): void {
+  private drawRows(rest: HTMLElement, glance: HTMLElement, table: Table): void {
     const { store } = this;
     this.chooseNamed(table);
     let shown = this.show(table);
@@ -199,6 +194,7 @@ export class App {
     put(
       rest,
       chartPlace,
+      glance,
       element(
         "div",
         { class: "split" },

@@ -178,7 +178,7 @@ function notes(description: Description, at: number, go: Go): HTMLElement[] {
     return [];
   }
   const made: HTMLElement[] = [];
-  if (pairs.length > 1 && description.kind === "compare") {
+  if (pairs.length > 1 && description.kind === "compare" && at !== tellingPair(pairs)) {
     made.push(element("p", { class: "own" }, element("strong", {}, `${pairTitle(pair)}: `), ...finding(pair, at, table, go)));
   }
   const inChinese = language() === "zh" && table?.verdict;
