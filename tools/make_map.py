@@ -88,6 +88,7 @@ FOLDERS = {
 }
 # What lies below these is data; it is not listed file by file.
 DATA_FOLDERS = {
+    "docs/pictures": "Pages as the tutorial shows them, taken by its test",
     "tests/cpp/compare/tables": "Small dumps, each pair with the table that comes out of it",
 }
 # Files that have no place for a comment.

@@ -26,11 +26,12 @@ export function measuresOf(table: TableInfo | undefined): Measure[] {
   return ["result", ...(alone ? (["values"] as const) : []), ...(table.verdict ? (["distance"] as const) : [])];
 }
 
-/** Where most errors are there for the dtypes alone, Result tells nothing of the values. */
+/** Where the two runs compute in other types, or most errors are there for the dtypes alone, Result tells nothing of the values. */
 export function usualMeasure(pair: Pair | undefined, table: TableInfo | undefined): Measure {
   const errors = pair?.counts.error ?? 0;
   const forDtype = table?.dtype_alone ?? 0;
-  if (errors === 0 || forDtype * 2 < errors) {
+  const otherTypes = table?.dtypes[0] !== table?.dtypes[1];
+  if (forDtype === 0 || (forDtype * 2 < errors && !otherTypes)) {
     return "result";
   }
   return table?.verdict ? "distance" : "values";
