@@ -59,7 +59,9 @@ def without_chance(output: str) -> str:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_output_is_real(run: Path, document: str) -> None:
-    printed = dict(re.findall(r"^== (\w+)(.*?)(?=^== |\Z)", (run / "printed").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+    printed = dict(
+        re.findall(r"^== (\w+)(.*?)(?=^== |\Z)", (run / "printed").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    )
 
     def fresh(block: re.Match[str]) -> str:
         name = block[1]
