@@ -123,8 +123,7 @@ std::string where_to_look(const Spot& spot) {
   return {};
 }
 
-std::string operator_text(const Spot& spot) {
-  const OperatorSpot& op = *spot.op;
+std::string operator_text(const Spot& spot, const OperatorSpot& op) {
   const std::string distance = std::isinf(op.distance) ? "a hard difference" : "E " + number(op.distance);
   if (!op.clear && !(spot.only_target.empty() && spot.only_golden.empty())) {
     return "; of the operators inside that both sides have, none stands out";  // the riders tell the others
@@ -156,7 +155,7 @@ std::string spot_sentence(const Spot& spot) {
   std::string text =
       begin_of(spot.grade) + ": first visible at " + tensor_of(spot) + ": " + seen(spot) + "; " + where_to_look(spot);
   if (spot.op) {
-    text += operator_text(spot);
+    text += operator_text(spot, *spot.op);
   }
   return text + ".";
 }
