@@ -4,7 +4,8 @@ the part lets it be seen inside (compiled.py). What has been recorded eagerly go
 captured from the part brings its own records at its replay.
 
 A part may also keep `torch.compile(self.forward)` in an attribute, made before its forward was hooked, as serving engines do when they load
-a model: then what is compiled is the forward as it is at the call.
+a model: then what is compiled is the forward as it is at the call. If that attribute is `forward` itself, the hook stands around it, and
+what is compiled is the class's forward, seen inside.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class CompiledParts:
                     continue
                 traced_modules.add(traced)
                 if not any(part.is_around(module, key) for part in self._around):
-                    self._around.append(AroundPart(module, key, self._handle, device, self._mode))
+                    self._around.append(AroundPart(module, key, self._handle, device, self._mode, self._sight))
         return traced_modules if self._mode is not None else set()
 
     def add(self, part: torch.nn.Module, hooked: Hooked) -> None:
@@ -113,18 +114,33 @@ class AroundPart:
     """A compiled part of the model, called in eager code. Dynamo compiles nothing under a dispatch mode that is not its own, so the API
     level is left around the call; inside, the marks do its work."""
 
-    def __init__(self, module: torch.nn.Module, key: str, handle: int, device: torch.device, mode: ApiMode | None) -> None:
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        key: str,
+        handle: int,
+        device: torch.device,
+        mode: ApiMode | None,
+        sight: Sight | None,
+    ) -> None:
         """`key`: where in the module's __dict__ the compiled callable lies."""
         self._module, self._key = module, key
-        self._original = module.__dict__[key]
-        original = self._original
+        self.original = original = module.__dict__[key]
+        self.active = True
+        self._inside: hooks.Site | None = None
         capturing = torch.get_device_module(device).is_current_stream_capturing if device.type != "cpu" else None
-        of_own_forward = _OwnForward(module, key, original) if _is_of_own_forward(original, module) else None
+        of_own_forward = None
+        if _is_of_own_forward(original, module):
+            inside = None
+            if key == "forward" or key.startswith(hooks.OVERRIDE):
+                self._inside, inside = hooks.without_entry(module, handle=handle, device=device, api_mode=mode, sight=sight)
+            of_own_forward = _OwnForward(module, key, original, inside)
+        hooked_around = of_own_forward is None or self._inside is not None
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             if torch.compiler.is_compiling():
-                return original(*args, **kwargs) if of_own_forward is None else module.forward(*args, **kwargs)
+                return original(*args, **kwargs) if hooked_around else module.forward(*args, **kwargs)
             # In a capture of the whole the forward around it commits for all.
             if capturing is not None and hooks.is_in_forward(handle) and not capturing():
                 ops.commit_part(handle, device)
@@ -134,8 +150,8 @@ class AroundPart:
             with mode.stepped_aside():
                 return compiled(*args, **kwargs)
 
-        setattr(call, hooks.AROUND, original)
-        if of_own_forward is not None:
+        setattr(call, hooks.AROUND, self)
+        if not hooked_around:
             call.__dict__.pop("_torchdynamo_inline", None)  # what Dynamo would trace in its place: the forward as it was
         self._call = call
         module.__dict__[key] = call
@@ -145,32 +161,42 @@ class AroundPart:
         return module is self._module and module.__dict__.get(key) is self._call
 
     def restore(self) -> None:
-        """Puts the compiled callable back, unless somebody has replaced ours since."""
-        if self._module.__dict__.get(self._key) is self._call:
-            self._module.__dict__[self._key] = self._original
+        """Puts the compiled callable back: in its place, or where a hook keeps what it stands before. Where somebody has replaced ours
+        since, nothing is changed; another dumper's that stands around it takes both away."""
+        self.active = False
+        if self._inside is not None:
+            self._inside.active = False
+        attributes = self._module.__dict__
+        for key in [key for key, value in attributes.items() if value is self._call]:
+            attributes[key] = _alive(self.original)
 
 
 class _OwnForward:
     """A compiled callable that a module keeps of its own forward, and the same one, with the same settings, of the forward that the module
     has at the call: hooked, or as it was."""
 
-    def __init__(self, module: torch.nn.Module, key: str, original: Callable[..., Any]) -> None:
-        self._module, self._key, self._original = module, key, original
-        self._over: Any = None  # the forward that `_compiled` is of
-        self._compiled: Callable[..., Any] = original
+    def __init__(
+        self, module: torch.nn.Module, key: str, original: Callable[..., Any], inside: Callable[..., Any] | None
+    ) -> None:
+        """`inside`: always to be compiled instead, where the module's forward is the compiled callable."""
+        self._module, self._key, self._original, self._inside = module, key, original, inside
+        # A forward, and the compiled one: threads must see both or neither.
+        self._compiled: tuple[Any, Callable[..., Any]] = (None, original)
         self._told = False
 
     def compiled(self) -> Callable[..., Any]:
         """What is to be called now."""
-        forward = self._module.__dict__.get("forward")
-        if forward is None or getattr(self._original, hooks.AROUND, None) is not None:  # another dumper's, which does the same
-            return self._original
-        if self._over is not forward:
-            self._over, self._compiled = forward, self._compiled_over(forward)
-        return self._compiled
+        forward = self._inside or self._module.__dict__.get("forward")
+        original: Callable[..., Any] = _alive(self._original)
+        if forward is None or hooks.AROUND in original.__dict__:  # another dumper's, which does the same
+            return original
+        of, compiled = self._compiled
+        if of is not forward:
+            compiled = self._compiled_over(forward, original)
+            self._compiled = forward, compiled
+        return compiled
 
-    def _compiled_over(self, forward: Callable[..., Any]) -> Callable[..., Any]:
-        original: Any = self._original
+    def _compiled_over(self, forward: Callable[..., Any], original: Any) -> Callable[..., Any]:
         code = original.__code__
         if _WHAT_IS_COMPILED not in code.co_freevars:
             if not self._told:
@@ -181,12 +207,19 @@ class _OwnForward:
                     "those of the modules in it are. Make it after start()",
                     stacklevel=4,
                 )
-            return self._original
+            return original  # type: ignore[no-any-return]
         cells = [
             types.CellType(forward) if name == _WHAT_IS_COMPILED else cell
             for name, cell in zip(code.co_freevars, original.__closure__, strict=True)
         ]
         return types.FunctionType(code, original.__globals__, original.__name__, original.__defaults__, tuple(cells))
+
+
+def _alive(original: Any) -> Any:
+    """The compiled callable, or what another open dumper has put around it."""
+    while (part := original.__dict__.get(hooks.AROUND)) is not None and not part.active:
+        original = part.original
+    return original
 
 
 _WHAT_IS_COMPILED = "fn"  # the variable of that name in the function that torch.compile(function) returns

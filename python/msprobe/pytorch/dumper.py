@@ -258,7 +258,7 @@ class AclGraphDumper:
         """Counts a module in the dumper's account, an end of the scope that the list leaves out as filtered; returns its number there."""
         if not self._config.modules:
             return -1  # level L1 has none to count
-        self._sites.append((name, not self._config.wants(name), modules.has_forward(module), parent))
+        self._sites.append((name, not self._config.wants(name), hooks.has_forward(module), parent))
         return aclgraph_dump_ext.add_site(handle, *self._sites[-1])
 
     def _open(self, model: torch.nn.Module) -> int:

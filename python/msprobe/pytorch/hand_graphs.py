@@ -5,6 +5,7 @@ replay, behind what ran eagerly before it."""
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,8 @@ class HandGraphs:
         self._handle = handle
         self._device = device
         self._patches: list[Patch] = []
+        # The error that a thread was handling when a capture began; it lives as long as it is handled. Captures may be tried again there.
+        self._handled: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
     def open(self) -> None:
         """From here on captures end with, and replays begin after, what the thread has recorded."""
@@ -31,6 +34,7 @@ class HandGraphs:
             return
         with patching:
             self._patches = [
+                Patch(_MODULE, "NPUGraph", "capture_begin", self._begin_capture),
                 Patch(_MODULE, "NPUGraph", "capture_end", self._end_capture),
                 Patch(_MODULE, "NPUGraph", "replay", self._replay),
             ]
@@ -42,8 +46,14 @@ class HandGraphs:
                 patch.restore()
             self._patches = []
 
+    def _begin_capture(self, below: Callable[..., None], graph: Any, *args: Any, **kwargs: Any) -> None:
+        self._handled[graph] = id(sys.exc_info()[1])
+        below(graph, *args, **kwargs)
+
     def _end_capture(self, below: Callable[..., None], graph: Any, *args: Any, **kwargs: Any) -> None:
-        if sys.exc_info()[0] is None:  # else the capture has failed, and what it holds will never run
+        error = sys.exc_info()[1]
+        # Any other error: the capture has failed, and what it holds will never run.
+        if error is None or id(error) == self._handled.get(graph):
             self._commit()
         below(graph, *args, **kwargs)
 

@@ -145,6 +145,8 @@ def _template(self: torch.nn.Module, /, *args: Any, _msprobe_site: Site, **kwarg
 
 _numbers = itertools.count()
 
+OVERRIDE = "_msprobe_forward_"  # with a number: where a module keeps the `forward` of its own that a hook stands before
+
 
 def _site_of(forward: Any) -> Site | None:
     """The site of a bound method made by `install`, else None."""
@@ -187,7 +189,7 @@ def install(
     override_key = None
     if override is not None:
         # In the module, not in the hook: so that a deep copy gets a copy of it, bound to the copy.
-        override_key = f"_msprobe_forward_{number}"
+        override_key = f"{OVERRIDE}{number}"
         module.__dict__[override_key] = override
     shown = getattr(override, "__func__", override) if override is not None else type(module).forward
     site = Site(
@@ -203,13 +205,26 @@ def install(
         identity=identity,
     )
     copies.keep_hooks_out_of_copies(module, without_hooks)
+    module.__dict__["forward"] = _hooked(module, site, number, shown)
+    return site
+
+
+def without_entry(
+    module: torch.nn.Module, *, handle: int, device: torch.device, api_mode: ApiMode | None, sight: Sight | None
+) -> tuple[Site, Any]:
+    """The forward of the module's class, to be compiled under a hook that has recorded the call: it has no entry of its own, and lets the
+    region be seen inside."""
+    site = Site(handle=str(handle), escaped_name="", collected=False, root=False, device=device, api_mode=api_mode, sight=sight)
+    return site, _hooked(module, site, next(_numbers), type(module).forward)
+
+
+def _hooked(module: torch.nn.Module, site: Site, number: int, shown: Any) -> types.MethodType:
     code = _template.__code__.replace(co_name=f"forward_{number}")
     hooked = types.FunctionType(code, _template.__globals__, "forward")
     hooked.__kwdefaults__ = {"_msprobe_site": site}
     # inspect.signature(module.forward) must show the model's own arguments: trainers choose columns by it.
     functools.update_wrapper(hooked, shown, assigned=("__module__", "__doc__"), updated=())
-    module.__dict__["forward"] = types.MethodType(hooked, module)
-    return site
+    return types.MethodType(hooked, module)
 
 
 def remove(module: torch.nn.Module, site: Site) -> None:
@@ -232,16 +247,21 @@ def _take_off(attributes: dict[str, Any], unwanted: Callable[[Site], bool]) -> N
             attributes["forward"] = below
 
 
-AROUND = (
-    "_msprobe_original"  # of a callable that stands in a module's __dict__ around a compiled one (compiled_parts.py): that one
-)
+# Attribute of a function that stands in a module's __dict__ around a compiled callable: its compiled_parts.AroundPart.
+AROUND = "_msprobe_around"
 
 
 def without_hooks(attributes: dict[str, Any]) -> dict[str, Any]:
     """A copy of a module's __dict__ as it would be without hooks."""
     bare = dict(attributes)
     for key, value in bare.items():
-        while (original := getattr(value, AROUND, None)) is not None:
-            bare[key] = value = original
+        # Of functions only: other values may have an answer for every name.
+        while isinstance(value, types.FunctionType) and (part := value.__dict__.get(AROUND)) is not None:
+            bare[key] = value = part.original
     _take_off(bare, lambda _: True)
     return bare
+
+
+def has_forward(module: torch.nn.Module) -> bool:
+    """Whether it can be called; containers such as ModuleList cannot, unless they were given a forward."""
+    return type(module).forward is not torch.nn.Module.forward or "forward" in without_hooks(module.__dict__)

@@ -43,11 +43,6 @@ def entry_name(name: str, module: torch.nn.Module) -> str:
     return f"Module.{plain_name(name)}.{type(module).__name__}"
 
 
-def has_forward(module: torch.nn.Module) -> bool:
-    """Whether its class can be called; containers such as ModuleList cannot."""
-    return type(module).forward is not torch.nn.Module.forward
-
-
 def main_device(model: torch.nn.Module) -> torch.device:
     """The first device that is not the CPU, else the CPU."""
     return next((device for device in devices_of(model) if device.type != "cpu"), torch.device("cpu"))

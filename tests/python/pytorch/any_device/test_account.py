@@ -94,6 +94,21 @@ def test_silent_sites_are_told_with_their_reason(make_config: MakeConfig, read_d
     }
 
 
+def test_a_container_that_was_given_a_forward(
+    make_config: MakeConfig, read_dump: ReadDump, tmp_path: Path, device: torch.device
+) -> None:
+    """It can be called: that it was not is no matter of its kind, be it under another dumper's hook or not."""
+    model = torch.nn.ModuleDict({"own": torch.nn.ModuleList(), "plain": torch.nn.ModuleList()})
+    model["own"].forward = lambda x: x
+    with AclGraphDumper(make_config(dump_path=str(tmp_path / "other"))) as other, AclGraphDumper(make_config()) as dumper:
+        for each in (other, dumper):
+            each.start(model)
+        dumper.step()
+    reasons = {name: reason.split(":")[0] for name, reason in account(read_dump(0))["silent"].items()}
+    assert reasons["Module.own.ModuleList"] == "never called since start()"
+    assert reasons["Module.plain.ModuleList"] == "a container without a forward of its own"
+
+
 def test_what_the_list_leaves_out_is_filtered_not_silent(
     make_config: MakeConfig, read_dump: ReadDump, device: torch.device
 ) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import unittest.mock
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -132,7 +133,7 @@ def test_two_dumpers_on_one_such_model(
     assert compilations() == 1
     dumpers[1].close()
     assert torch.equal(model(x), bare(x))
-    assert getattr(model.inner.callable, "_msprobe_original", made) is made
+    assert model.inner.callable is made
     wanted = expected(bare, level, lambda m: m(x))
     for folder in ("0/step0", "1/step1", "1/step2"):
         (path,) = (tmp_path / folder).glob("*/dump.json")
@@ -190,6 +191,73 @@ def test_a_torch_that_does_not_tell_what_is_compiled(
     silent = read_dump(0)["Run"]["Account"]["silent"]["Module.inner.Inner"]
     assert "compiled callable made before start()" in silent
     assert "Module.inner.blocks.0.Small.forward.1" in read_dump(0)["data"]
+
+
+def compiled_forwards(device: torch.device) -> tuple[nn.Module, nn.Module]:
+    """A model, a part of which has `part.forward = torch.compile(part.forward)`, and the same without."""
+    model = nn.Sequential(Small(), Small(), nn.Linear(8, 5)).to(device)
+    bare = copy.deepcopy(model)
+    model[1].forward = torch.compile(model[1].forward, backend="aot_eager", fullgraph=True)
+    return model, bare
+
+
+@pytest.mark.parametrize("root", [False, True], ids=["part", "root"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_forward_that_was_replaced_by_its_compiled_one(
+    make_config: MakeConfig, read_dump: ReadDump, device: torch.device, level: str, root: bool
+) -> None:
+    model, bare = compiled_forwards(device)
+    if root:
+        model, bare = model[1], bare[1]
+    made = model.forward if root else model[1].forward
+    x = torch.randn(2, 3, 8).to(device)
+    with warnings.catch_warnings(), AclGraphDumper(make_config(level=level)) as dumper:
+        warnings.simplefilter("error", UserWarning)
+        dumper.start(model)
+        for step in range(2):
+            assert torch.equal(model(x + step), bare(x + step))
+            dumper.step()
+            dumper.start(model)
+            assert compilations() == (1 if step == 0 else 0)
+        assert (copy.deepcopy(model) if root else copy.deepcopy(model)[1]).forward is made
+    for step in range(2):
+        assert_dump(read_dump(step), expected(bare, level, lambda m, y=x + step: m(y)), device)
+    assert (model if root else model[1]).__dict__["forward"] is made
+    assert not any(key.startswith("_msprobe") for key in (model if root else model[1]).__dict__)
+
+
+@pytest.mark.parametrize("first_closed", [0, 1])
+def test_two_dumpers_on_a_replaced_forward(
+    make_config: MakeConfig, tmp_path: Path, device: torch.device, first_closed: int
+) -> None:
+    model, bare = compiled_forwards(device)
+    made = model[1].forward
+    x = torch.randn(2, 3, 8).to(device)
+    dumpers = [AclGraphDumper(make_config(level="mix", dump_path=str(tmp_path / str(index)))) for index in range(2)]
+    for dumper in dumpers:
+        dumper.start(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # under two modes nothing is compiled
+        assert torch.equal(model(x), bare(x))
+    for dumper in dumpers:
+        dumper.step()
+    dumpers[first_closed].close()
+    assert torch.equal(model(x), bare(x))
+    dumpers[1 - first_closed].step()
+    dumpers[1 - first_closed].close()
+    assert model[1].__dict__["forward"] is made
+    wanted = expected(bare, "mix", lambda m: m(x))
+    for folder in ("0/step0", "1/step0", f"{1 - first_closed}/step1"):
+        (path,) = (tmp_path / folder).glob("*/dump.json")
+        assert_dump(json.loads(path.read_text()), wanted, device)
+
+
+def test_a_copy_of_a_module_with_an_attribute_that_answers_to_every_name(make_config: MakeConfig, device: torch.device) -> None:
+    model = Small().to(device)
+    model.settings = unittest.mock.MagicMock()
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        assert copy.copy(model).settings is model.settings
 
 
 class Wrapper:

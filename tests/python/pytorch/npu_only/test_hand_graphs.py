@@ -157,3 +157,37 @@ def without_places(entries: dict[str, Any]) -> str:
         for name, entry in entries.items()
     }
     return json.dumps(kept)
+
+
+class TriedAgain(nn.Module):
+    """Captures its part where it handles the error of the first attempt; others replay the graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = nn.Linear(8, 8)
+        self.static = torch.zeros(2, 8, device=NPU)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        try:
+            [].pop()  # the first attempt
+        except IndexError:
+            self.graph, self.output = capture(self.part, self.static)
+        return x + 1
+
+
+def test_a_capture_where_an_error_is_handled(make_config: MakeConfig, read_dump: ReadDump) -> None:
+    """Its graph brings every replay's records itself, outside the model's forward too."""
+    model = TriedAgain().to(NPU)
+    inputs = [torch.full((2, 8), float(i + 1), device=NPU) for i in range(3)]
+    with AclGraphDumper(make_config()) as dumper:
+        dumper.start(model)
+        model(inputs[0])
+        dumper.step(dump=False)
+        for x in inputs:
+            model.static.copy_(x)
+            model.graph.replay()
+        dumper.step()
+    data = read_dump(0)["data"]
+    part = copy.deepcopy(model.part)
+    found = [data[f"Module.part.Linear.forward.{index}"]["output"][0]["Max"] for index in range(3)]
+    assert found == [part(x).max().item() for x in inputs]
