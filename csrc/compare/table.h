@@ -105,7 +105,8 @@ class EncodedBlock {
   virtual ~EncodedBlock() = default;
 };
 
-// One an output file, or one table of a file that holds several. Nothing is at the file's place before finish(); a writer destroyed before leaves nothing behind.
+// One an output file, or one table of a file that holds several. Nothing is at the file's place before finish(); a writer destroyed before
+// leaves nothing behind.
 class TableWriter {
  public:
   TableWriter() = default;

@@ -73,9 +73,8 @@ std::string Account::reason_for(const Site& site, const TagTable& tags) const {
     parent = around(*parent);
   }
   if (parent != nullptr && (parent->recorded || parent->called)) {
-    return "not called through its forward, though the module around it was: it does not run, or it runs through a graph or a "
-           "compiled "
-           "callable made before start()";
+    return "not called through its forward, though the module around it was: it does not run, or it runs through a graph or "
+           "a compiled callable made before start()";
   }
   return "never called since start(): it does not run, or it runs in a graph captured or compiled before start()";
 }

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
 patching = threading.Lock()  # held while patches are made and restored: dumpers are started and closed by several threads
+os.register_at_fork(after_in_child=patching._at_fork_reinit)  # type: ignore[attr-defined]  # who held it is not there
 
 
 class Patch:
