@@ -241,6 +241,9 @@ Distance ComparedBlock::distance(std::size_t row_number) const {
   if (left.kind != read::LeafKind::kTensor || right.kind != read::LeafKind::kTensor) {
     return {};
   }
+  if (comparison_.is_by_chance(pair)) {
+    return {DistanceKind::kChance, 0};
+  }
   const divergence::Place place =
       divergence::measure(divergence::view_leaf(*comparison_.target, left, comparison_.target_dtypes[left.dtype]),
                           divergence::view_leaf(*comparison_.golden, right, comparison_.golden_dtypes[right.dtype]));

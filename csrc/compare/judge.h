@@ -30,10 +30,15 @@ struct Comparison {
   int threads_a_tensor = 1;
   std::vector<DType> target_dtypes;  // by the numbers that leaves have for them
   std::vector<DType> golden_dtypes;
-  bool judges_grad = true;  // false: one of the dumps does not record requires_grad at all
+  std::vector<bool> by_chance;  // of target's ops (chance.h); empty: none
+  bool judges_grad = true;      // false: one of the dumps does not record requires_grad at all
 
   [[nodiscard]] const read::Leaf& target_leaf(const RowPair& pair) const { return target->leaves[pair.target]; }
   [[nodiscard]] const read::Leaf& golden_leaf(const RowPair& pair) const { return golden->leaves[pair.golden]; }
+  // Whether the row's partner need not be the same call.
+  [[nodiscard]] bool is_by_chance(const RowPair& pair) const {
+    return is_matched(pair) && !by_chance.empty() && by_chance[target_leaf(pair).op];
+  }
   // The side whose name the row has.
   [[nodiscard]] const read::Leaf& own_leaf(const RowPair& pair) const {
     return pair.of_target ? target_leaf(pair) : golden_leaf(pair);

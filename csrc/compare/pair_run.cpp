@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "compare/block.h"
+#include "compare/chance.h"
 #include "compare/diff_json.h"
 #include "compare/divergence_input.h"
 #include "compare/match.h"
@@ -182,6 +183,7 @@ class PairRun {
     comparison_.golden = &golden_;
     comparison_.target_dtypes = divergence::dtypes_of(target_);
     comparison_.golden_dtypes = divergence::dtypes_of(golden_);
+    comparison_.by_chance = paired_by_chance(target_, golden_);
     comparison_.stack = stack_.get();
     comparison_.judges_grad = target_has_grad_ == golden_has_grad_;
     comparison_.target_tensors = folder_of(target_.path) + "/" + std::string(kTensorFolder);
@@ -268,7 +270,8 @@ class PairRun {
       }
       ++summary.rows_matched;
       summary.fuzzy_matches += row.pair.state == MatchState::kFuzzy ? 1 : 0;
-      if (row.norm > summary.largest_relative_error && row.norm < std::numeric_limits<float>::infinity()) {
+      if (row.norm > summary.largest_relative_error && row.norm < std::numeric_limits<float>::infinity() &&
+          !comparison_.is_by_chance(row.pair)) {
         summary.largest_relative_error = row.norm;
         summary.largest_relative_error_at.clear();
         target_.append_row_name(summary.largest_relative_error_at, comparison_.target_leaf(row.pair));

@@ -95,6 +95,7 @@ struct WorstRow {
   double relative_error =
       0;  // the largest of the four, as a fraction; infinite where there is no scale; of tensor mode MaxRelativeErr
   std::vector<std::string> messages;  // of Err_message
+  bool by_chance = false;             // chance.h
 };
 
 // What came out of one pair of dumps.

@@ -51,6 +51,7 @@ enum class DistanceKind : std::uint8_t {
   kNumber,   // E, which is 0 for integers that are the same
   kHard,     // another shape, another kind of number, golden all zero
   kDiffers,  // integers and truth values that differ: a choice, or a fault
+  kChance,   // an operator whose partner need not be the same call (chance.h)
 };
 struct Distance {
   DistanceKind kind = DistanceKind::kNone;

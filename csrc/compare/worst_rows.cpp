@@ -22,6 +22,9 @@ bool is_worse(const WorstRow& a, const WorstRow& b) {
   if (a.result != b.result) {
     return a.result > b.result;
   }
+  if (a.by_chance != b.by_chance) {
+    return b.by_chance;
+  }
   return a.relative_error > b.relative_error;
 }
 
@@ -33,6 +36,7 @@ void keep_worst(std::vector<WorstRow>& worst, const Comparison& comparison, cons
   }
   WorstRow candidate;
   candidate.result = row.result;
+  candidate.by_chance = comparison.is_by_chance(row.pair);
   candidate.relative_error = static_cast<double>(row.largest);
   const TensorMetrics* const metrics = block.metrics(row);
   if (metrics != nullptr) {

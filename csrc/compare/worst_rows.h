@@ -12,7 +12,7 @@ namespace msprobe::compare {
 
 inline constexpr std::size_t kWorstRows = 10;
 
-// Errors before warnings, large before small, then as they come.
+// Errors before warnings, pairs of which something is known before those by chance, large before small, then as they come.
 bool is_worse(const WorstRow& a, const WorstRow& b);
 
 // Puts the row among the worst if it belongs there. `number` is its place in the table.

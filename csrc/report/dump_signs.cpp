@@ -22,6 +22,8 @@ using read::Section;
 constexpr double kNearly = 0.99;          // of a magnitude, of a limit, of the elements
 constexpr double kFewestElements = 16;    // below, one magnitude everywhere is no wonder
 constexpr std::size_t kToldOfAKind = 20;  // the page lists the first few
+// They write -Inf where a mask says so: into scores that a softmax comes after.
+constexpr std::array<std::string_view, 6> kMaskMakers = {"masked_fill", "where", "full", "fill_", "triu", "tril"};
 constexpr std::array<std::string_view, 8> kConstantMakers = {"zeros", "ones", "full",   "empty",
                                                              "fill",  "eye",  "arange", "zero_"};
 
@@ -58,6 +60,17 @@ struct Numbers {
   [[nodiscard]] bool is_mask(double largest) const { return max == 0 && (std::isinf(min) || min <= -kNearly * largest); }
 };
 
+// -Inf and nothing else that is not finite: what a mask leaves.
+bool is_masked(const compare::divergence::Leaf& leaf, const Numbers& numbers, const read::Counts* counts) {
+  if (counts != nullptr) {
+    return counts->nan + counts->pos_inf == 0 && counts->neg_inf > 0;
+  }
+  const bool finite_max = leaf.knows(Statistic::kMax) && std::isfinite(numbers.max);
+  const bool infinite_min = leaf.knows(Statistic::kMin) && std::isinf(numbers.min);
+  const double mean = leaf.numbers.at(static_cast<std::size_t>(Statistic::kMean));
+  return finite_max && infinite_min && !(leaf.knows(Statistic::kMean) && std::isnan(mean));
+}
+
 bool is_not_finite(const compare::divergence::Leaf& leaf, const Numbers& numbers, const read::Counts* counts) {
   if (counts != nullptr) {
     return counts->nan + counts->pos_inf > 0 || (counts->neg_inf > 0 && numbers.max != 0);
@@ -72,7 +85,27 @@ bool is_not_finite(const compare::divergence::Leaf& leaf, const Numbers& numbers
   return infinite && numbers.max != 0;
 }
 
-std::optional<SignKind> sign_of(const read::DumpModel& model, const Leaf& leaf, bool judges_outputs) {
+Numbers numbers_of(const compare::divergence::Leaf& leaf) {
+  const auto at = [&](Statistic statistic) { return leaf.numbers.at(static_cast<std::size_t>(statistic)); };
+  return {at(Statistic::kMax), at(Statistic::kMin), at(Statistic::kNorm),
+          leaf.knows(Statistic::kMax) && leaf.knows(Statistic::kMin) && leaf.knows(Statistic::kNorm)};
+}
+
+bool is_masked_input(const read::DumpModel& model, const Leaf& leaf) {
+  if (leaf.kind != read::LeafKind::kTensor || leaf.section != Section::kInput) {
+    return false;
+  }
+  const compare::divergence::Leaf seen = compare::divergence::view_leaf(model, leaf);
+  return is_floating(seen.dtype) && is_masked(seen, numbers_of(seen), model.counts_of(leaf));
+}
+
+// How the tensors of one call are judged.
+struct Judging {
+  bool outputs = false;    // for more than NaN and Inf
+  bool lets_mask = false;  // -Inf is of a mask: written by this operator, or there in an input
+};
+
+std::optional<SignKind> sign_of(const read::DumpModel& model, const Leaf& leaf, const Judging& judging) {
   if (leaf.kind != read::LeafKind::kTensor) {
     return std::nullopt;
   }
@@ -80,15 +113,16 @@ std::optional<SignKind> sign_of(const read::DumpModel& model, const Leaf& leaf, 
   if (!is_floating(seen.dtype) && !is_complex(seen.dtype)) {
     return std::nullopt;
   }
-  const auto at = [&](Statistic statistic) { return seen.numbers.at(static_cast<std::size_t>(statistic)); };
-  const Numbers numbers{at(Statistic::kMax), at(Statistic::kMin), at(Statistic::kNorm),
-                        seen.knows(Statistic::kMax) && seen.knows(Statistic::kMin) && seen.knows(Statistic::kNorm)};
+  const Numbers numbers = numbers_of(seen);
   const read::Counts* counts = model.counts_of(leaf);
+  if (judging.lets_mask && is_masked(seen, numbers, counts)) {
+    return std::nullopt;
+  }
   if (is_not_finite(seen, numbers, counts)) {
     return SignKind::kNotFinite;
   }
   const double elements = compare::element_count(model, leaf);
-  if (!judges_outputs || leaf.section != Section::kOutput || !numbers.known || elements < 2) {
+  if (!judging.outputs || leaf.section != Section::kOutput || !numbers.known || elements < 2) {
     return std::nullopt;
   }
   const double largest = largest_of(seen.dtype);
@@ -148,12 +182,17 @@ std::vector<std::optional<SignKind>> find_signs(const read::DumpModel& model) {
   signs.reserve(model.leaves.size());
   for (const read::Op& op : model.ops) {
     const std::string_view name = model.text(op.name);
-    const bool makes_constants = std::any_of(kConstantMakers.begin(), kConstantMakers.end(), [&](std::string_view maker) {
-      return name.find(maker) != std::string_view::npos;
-    });
-    const bool judges = has_modules ? is_module(name) : !makes_constants;
-    for (const Leaf& leaf : model.leaves_of(op)) {
-      signs.push_back(sign_of(model, leaf, judges));
+    const auto is_one_of = [&](const auto& makers) {
+      return std::any_of(makers.begin(), makers.end(),
+                         [&](std::string_view maker) { return name.find(maker) != std::string_view::npos; });
+    };
+    const auto& leaves = model.leaves_of(op);
+    const bool masked =
+        std::any_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) { return is_masked_input(model, leaf); });
+    const Judging judging{has_modules ? is_module(name) : !is_one_of(kConstantMakers),
+                          masked || (!is_module(name) && is_one_of(kMaskMakers))};
+    for (const Leaf& leaf : leaves) {
+      signs.push_back(sign_of(model, leaf, judging));
     }
   }
   return signs;

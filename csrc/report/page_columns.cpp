@@ -58,6 +58,9 @@ void add_distance(PageRows& rows, std::size_t column, const compare::Distance& d
     case compare::DistanceKind::kDiffers:
       rows.word(column, kChoiceDiffers);
       break;
+    case compare::DistanceKind::kChance:
+      rows.word(column, kByChance);
+      break;
     default:
       rows.word(column, "");
   }

@@ -15,6 +15,7 @@ namespace msprobe::report {
 // Words of the column E.
 inline constexpr std::string_view kHardDistance = "hard";      // no number: the difference is one of kind
 inline constexpr std::string_view kChoiceDiffers = "differs";  // integers and truth values
+inline constexpr std::string_view kByChance = "chance";        // an operator whose partner need not be the same call
 
 // Those of the table in their order, then the special values of each side (special_text below), E (compare::Distance) and the place in the
 // order of execution.

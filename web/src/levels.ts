@@ -76,9 +76,11 @@ function byDistance(table: Table, info: TableInfo): Uint8Array {
       levels[row] = distance > FAULT * noise ? level("error") : level("warning");
     }
   }
-  // Integers have no distance: one that differs may be a choice that noise turned.
+  // Integers have no distance: one that differs may be a choice that noise turned. Calls that are paired by chance have none either.
   column.words.each((row, word) => {
-    if (word === "differs" && levels[row] === level("pass")) {
+    if (word === "chance") {
+      levels[row] = level("unmatched");
+    } else if (word === "differs" && levels[row] === level("pass")) {
       levels[row] = level("warning");
     }
   });
@@ -96,5 +98,5 @@ export function distanceLimit(info: TableInfo): number {
 
 /** What a level is called: distances have no Result. */
 export function levelName(result: Result, measure: Measure): string {
-  return measure === "distance" && result !== "unmatched" ? text(`distance_${result}`) : text(result);
+  return measure === "distance" ? text(`distance_${result}`) : text(result);
 }

@@ -105,17 +105,18 @@ export const DIFFERS = 8; // checksums
 export function marksOf(table: Table): Uint8Array {
   const marks = new Uint8Array(table.rows);
   for (const side of ["target", "golden"]) {
-    for (const name of ["max", "min", "norm"]) {
-      const column = table.byKey.get(`${side}_${name}`);
-      if (!(column instanceof NumberColumn)) {
-        continue;
-      }
-      const words = new Set<number>();
-      column.words.each((row) => words.add(row));
-      for (let row = 0; row < table.rows; row++) {
-        if (!Number.isFinite(column.numbers[row]) && !words.has(row)) {
-          marks[row] = NOT_FINITE;
-        }
+    const columns = ["max", "min", "norm"].map((name) => table.byKey.get(`${side}_${name}`));
+    const [max, min, norm] = columns.map((column) => (column instanceof NumberColumn ? column : null));
+    const words = new Set<number>();
+    for (const column of [max, min, norm]) {
+      column?.words.each((row) => words.add(row));
+    }
+    const wrong = (column: NumberColumn | null | undefined, row: number): boolean => column !== null && column !== undefined && !Number.isFinite(column.numbers[row]);
+    for (let row = 0; row < table.rows; row++) {
+      // -Inf below a finite maximum is what a mask leaves, and makes the norm infinite.
+      const masked = min?.numbers[row] === -Infinity && !Number.isNaN(norm?.numbers[row]) && !wrong(max, row);
+      if (!masked && !words.has(row) && (wrong(max, row) || wrong(min, row) || wrong(norm, row))) {
+        marks[row] = NOT_FINITE;
       }
     }
   }

@@ -121,7 +121,7 @@ def test_two_dtypes_are_coloured_by_where_the_values_part(browser, tmp_path, fau
         f"{alone} within the noise",
         "0 8 to 16 x the noise",
         f"{382 - alone} above 16 x the noise",
-        "2 unmatched",
+        "2 without a sure partner",
     ]
     assert [row[1] for row in browser.rows()[:3]] == ["error"] * 3, "Result stays as the CSV has it"
     browser.picture_of(f"compare_dtypes_{parts}")
@@ -135,6 +135,26 @@ def test_two_dtypes_are_coloured_by_where_the_values_part(browser, tmp_path, fau
     assert marks(browser, *layers) == ["error"] * 4
     assert browser.text(selector=".filters .shown") == ["382 of 384 rows"]
     assert browser.evaluate(code=TILES)[2] == "382 error"
+    quiet(browser, page)
+
+
+def test_operators_paired_by_chance_are_not_judged(browser, tmp_path):
+    """Golden copies once more: from there on the numbers of copies mean others. Products are the same on both sides."""
+    for side, copies in (("target", (4.0, 8.0)), ("golden", (64.0, 4.0, 8.0))):
+        data = {"Module.a.Linear.forward.0": cli_runs.entry(cli_runs.tensor(), cli_runs.tensor(3.0))}
+        data |= {f"Aten.mm.{i}.forward": cli_runs.entry(cli_runs.tensor(), cli_runs.tensor(3.0 + i)) for i in range(2)}
+        data |= {
+            f"Aten.copy_.{i}.forward": cli_runs.entry(cli_runs.tensor(), cli_runs.tensor(norm)) for i, norm in enumerate(copies)
+        }
+        cli_runs.write_dump(tmp_path / side / "dump.json", data)
+    page = pages.compared(tmp_path)
+    browser.show(page, "#by=distance", locale="en-US")
+    assert browser.evaluate(code=TILES) == [
+        "6 within the noise",
+        "0 8 to 16 x the noise",
+        "0 above 16 x the noise",
+        "6 without a sure partner",
+    ]
     quiet(browser, page)
 
 

@@ -107,6 +107,27 @@ def test_makers_of_constants_are_no_dead_layers(tmp_path):
     assert "1 output is all zero; first Aten.relu.0.forward.output.0." in signs(tmp_path, data)
 
 
+MASKED = {"norm": float("inf"), "maximum": 1.0, "Min": float("-inf"), "Mean": float("-inf")}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "result", "finite"),
+    [
+        ("Aten.masked_fill.0.forward", {}, MASKED, True),
+        ("Aten.where.0.forward", {}, MASKED, True),
+        ("Aten.add.0.forward", MASKED, MASKED, True),  # it was there before
+        ("Aten.add.0.forward", {}, MASKED, False),
+        ("Aten.masked_fill.0.forward", {}, MASKED | {"Mean": float("nan")}, False),
+        ("Aten.masked_fill.0.forward", {}, MASKED | {"maximum": float("inf")}, False),
+        ("Module.a.Linear.forward.0", {}, MASKED, False),
+    ],
+)
+def test_scores_under_a_mask_are_no_fault(tmp_path, name, given, result, finite):
+    told = signs(tmp_path, {name: cli_runs.entry(cli_runs.tensor(**given), cli_runs.tensor(**result))})
+    assert ("NaN or Inf first appears in" in told) != finite
+    assert ("All numbers are finite." in told) == finite
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
