@@ -113,9 +113,9 @@ export function marksOf(table: Table): Uint8Array {
     }
     const wrong = (column: NumberColumn | null | undefined, row: number): boolean => column !== null && column !== undefined && !Number.isFinite(column.numbers[row]);
     for (let row = 0; row < table.rows; row++) {
-      // -Inf below a finite maximum is what a mask leaves, and makes the norm infinite.
-      const masked = min?.numbers[row] === -Infinity && !Number.isNaN(norm?.numbers[row]) && !wrong(max, row);
-      if (!masked && !words.has(row) && (wrong(max, row) || wrong(min, row) || wrong(norm, row))) {
+      // -Inf below a finite maximum is what a mask leaves. It makes the norm infinite, and so do large numbers.
+      const low = wrong(min, row) && !(min?.numbers[row] === -Infinity && !wrong(max, row));
+      if (!words.has(row) && (wrong(max, row) || low || (norm && Number.isNaN(norm.numbers[row])))) {
         marks[row] = NOT_FINITE;
       }
     }
