@@ -17,9 +17,15 @@ use_own_torch_npu() {
   [[ -n "$(find_cann)" ]] && "$PYTHON" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch_npu") is None)'
 }
 
+# pip in few words: without the line for each package that a folder of PIP_FIND_LINKS is not there, under which errors would drown.
+install_quietly() {
+  { "$VENV_PYTHON" -m pip install --disable-pip-version-check --quiet "$@" 2>&1 >&3 |
+    sed --unbuffered '/^WARNING: Location .* is ignored/d' >&2; } 3>&1
+}
+
 pip_install() {
-  "$VENV_PYTHON" -m pip install --disable-pip-version-check --quiet "$@" ||
-    die "pip could not install: $*. Is this machine offline? pip takes packages from a folder with PIP_FIND_LINKS=FOLDER."
+  install_quietly "$@" ||
+    die "pip could not install: $*. Is this machine offline? pip takes packages from a folder that exists with PIP_FIND_LINKS=FOLDER."
 }
 
 make_venv() {
@@ -69,8 +75,8 @@ install_msprobe() {
   is_done msprobe "$hash" && return
   say "building msprobe and installing it into .venv (several minutes the first time)"
   rm -f "$STAMPS/msprobe"
-  CMAKE_BUILD_PARALLEL_LEVEL="$JOBS" "$VENV_PYTHON" -m pip install --disable-pip-version-check --quiet --no-build-isolation --no-deps \
-    --force-reinstall "${settings[@]}" . || die "msprobe did not build; the compiler's message is above."
+  CMAKE_BUILD_PARALLEL_LEVEL="$JOBS" install_quietly --no-build-isolation --no-deps --force-reinstall \
+    "${settings[@]}" . || die "msprobe did not build; the compiler's message is above."
   mark_done msprobe "$hash"
 }
 

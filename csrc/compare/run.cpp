@@ -73,10 +73,13 @@ class Run {
       write_analysis();
     }
     const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+    std::vector<std::string> whole_files;
     for (const std::unique_ptr<WholeWriter>& whole : whole_) {
       summary_.seconds = seconds();
-      summary_.files.push_back(whole->finish(summary_));
+      whole_files.push_back(whole->finish(summary_));
     }
+    // What shows all pairs comes first: there may be many tables.
+    summary_.files.insert(summary_.files.begin(), whole_files.begin(), whole_files.end());
     summary_.seconds = seconds();
     return std::move(summary_);
   }

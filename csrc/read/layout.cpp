@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -53,6 +54,22 @@ bool wanted(const std::optional<std::int64_t>& number, const NumberRanges& range
          });
 }
 
+constexpr std::size_t kNumbersShown = 8;
+
+// "; it has step 0, 1, 2, ..."; "" for none.
+std::string numbers_there(std::string_view joint, std::string_view what, const std::set<std::int64_t>& numbers) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::int64_t number : numbers) {
+    text += text.empty() ? std::string(joint) + std::string(what) + " " : ", ";
+    if (shown++ == kNumbersShown) {
+      return text + "...";
+    }
+    text += std::to_string(number);
+  }
+  return text;
+}
+
 // What lies under one of the two paths.
 class Scan {
  public:
@@ -69,7 +86,10 @@ class Scan {
       folder(path_);
     }
     if (dumps.empty() && filtered_) {
-      fail("'", path_, "' holds no dump of the ranks and steps that were asked for: choose others, or leave the choice out.");
+      const std::string steps = numbers_there(", it has ", "step", step_numbers);
+      fail("'", path_, "' holds no dump of the ranks and steps that were asked for", steps,
+           numbers_there(steps.empty() ? ", it has " : " and ", "rank", rank_numbers),
+           ": choose others, or leave the choice out.");
     }
     if (dumps.empty()) {
       fail("'", path_,
@@ -80,7 +100,9 @@ class Scan {
 
   std::vector<DumpPlace> dumps;
   std::vector<Unpaired> without_dump;
-  bool has_steps = false;  // the path holds step folders
+  bool has_steps = false;               // the path holds step folders
+  std::set<std::int64_t> step_numbers;  // whether wanted or not
+  std::set<std::int64_t> rank_numbers;  // of the steps that are wanted
 
  private:
   // Folders of steps and ranks come before a file: only a dump.json beside them is a dump as well, any other JSON is none.
@@ -88,15 +110,12 @@ class Scan {
     const Folders entries = folders(path);
     has_steps = std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return step_of(entry.first).has_value(); });
     for (const auto& [name, entry] : entries) {
-      const std::optional<std::int64_t> step = step_of(name);
-      if (step && wanted(step, steps_)) {
-        step_folder(entry, step);
-      } else {
-        filtered_ = filtered_ || step;
+      if (const std::optional<std::int64_t> step = step_of(name)) {
+        step_if_wanted(entry, step);
       }
     }
     if (!has_steps) {
-      step_folder(path, step_of(own_name(path)));
+      step_if_wanted(path, step_of(own_name(path)));
     } else if (const std::string file = dump_in(path, true); !file.empty()) {
       if (steps_.empty()) {
         dumps.push_back({file, std::nullopt, FolderKind::kNone, std::nullopt});
@@ -104,6 +123,26 @@ class Scan {
         filtered_ = true;
       }
     }
+  }
+
+  void step_if_wanted(const fs::path& path, const std::optional<std::int64_t>& step) {
+    if (step) {
+      step_numbers.insert(*step);
+    }
+    if (wanted(step, steps_)) {
+      step_folder(path, step);
+    } else {
+      filtered_ = true;
+    }
+  }
+
+  bool rank_is_wanted(const std::optional<std::int64_t>& rank) {
+    if (rank) {
+      rank_numbers.insert(*rank);
+    }
+    const bool is_wanted = wanted(rank, ranks_);
+    filtered_ = filtered_ || !is_wanted;
+    return is_wanted;
   }
 
   static std::optional<std::int64_t> step_of(std::string_view name) { return numbered(name, "step").number; }
@@ -131,8 +170,7 @@ class Scan {
           continue;
         }
         has_ranks = true;
-        if (kind == FolderKind::kRank && !wanted(found.number, ranks_)) {
-          filtered_ = true;
+        if (kind == FolderKind::kRank && !rank_is_wanted(found.number)) {
           continue;
         }
         const std::string file = dump_in(entry, false);
@@ -146,7 +184,9 @@ class Scan {
     if (const std::string file = dump_in(path, has_ranks); !file.empty()) {
       DumpPlace place{file, step, FolderKind::kNone, std::nullopt};
       name_after(place, path);
-      dumps.push_back(place);
+      if (rank_is_wanted(place.number)) {
+        dumps.push_back(place);
+      }
     }
   }
 
@@ -201,6 +241,18 @@ class Scan {
   const NumberRanges& steps_;
   bool filtered_ = false;
 };
+
+// A choice among numbers that no dump has would choose nothing, and silently.
+void check_choice(const std::string& paths, const std::vector<DumpPlace>& dumps, const NumberRanges& ranks, bool has_ranks,
+                  const NumberRanges& steps, bool has_steps) {
+  const std::string dumps_there = "no dump under " + paths + " ('" + dumps.front().path + "', ...) is of a known ";
+  if (!ranks.empty() && !has_ranks) {
+    fail(dumps_there, "rank: ranks are chosen by their rank{N} folders, and there are none; leave the choice of ranks out.");
+  }
+  if (!steps.empty() && !has_steps) {
+    fail(dumps_there, "step: steps are chosen by their step{N} folders, and there are none; leave the choice of steps out.");
+  }
+}
 
 using Places = std::vector<const DumpPlace*>;
 using BySteps = std::map<std::int64_t, Places>;
@@ -258,6 +310,9 @@ std::string DumpPlace::label() const {
 Layout pair_dumps(const std::string& target, const std::string& golden, const NumberRanges& ranks, const NumberRanges& steps) {
   const Scan targets(target, true, ranks, steps);
   const Scan goldens(golden, false, ranks, steps);
+  check_choice("'" + target + "' and '" + golden + "'", targets.dumps, ranks,
+               !targets.rank_numbers.empty() || !goldens.rank_numbers.empty(), steps,
+               !targets.step_numbers.empty() || !goldens.step_numbers.empty());
   Layout layout;
   layout.unpaired = targets.without_dump;
   layout.unpaired.insert(layout.unpaired.end(), goldens.without_dump.begin(), goldens.without_dump.end());
@@ -289,6 +344,7 @@ Layout pair_dumps(const std::string& target, const std::string& golden, const Nu
 
 std::vector<DumpPlace> find_dumps(const std::string& path, const NumberRanges& ranks, const NumberRanges& steps) {
   Scan scan(path, true, ranks, steps);
+  check_choice("'" + path + "'", scan.dumps, ranks, !scan.rank_numbers.empty(), steps, !scan.step_numbers.empty());
   std::stable_sort(scan.dumps.begin(), scan.dumps.end(), [](const DumpPlace& a, const DumpPlace& b) {
     return std::tuple(a.step.value_or(kNoStep), a.kind, a.number.value_or(-1)) <
            std::tuple(b.step.value_or(kNoStep), b.kind, b.number.value_or(-1));

@@ -8,47 +8,23 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
-from pathlib import Path
+from typing import TextIO
 
 import torch
 import torch.distributed as dist
 import torch_npu  # noqa: F401
 from engine import Engine, Request, Step
 from model import Sizes
+from options import arguments, open_journal
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Serves requests with a small random decoder and dumps every batch.")
-    parser.add_argument("--graphs", choices=["pieces", "whole", "none"], default="pieces", help="what is captured (pieces)")
-    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[1, 2, 4], metavar="N", help="rows with a graph (1 2 4)")
-    parser.add_argument(
-        "--budget", type=int, default=6, metavar="N", help="rows of a batch at most; above the largest size: eager (6)"
-    )
-    parser.add_argument("--pad", action="store_true", help="without graphs: pad as if there were some, to compare the two")
-    parser.add_argument(
-        "--requests",
-        nargs="+",
-        default=["3:6", "9:4", "1:8", "5:5", "2:6"],
-        metavar="P:N",
-        help="prompts of P random tokens to which N are added (3:6 9:4 1:8 5:5 2:6)",
-    )
-    parser.add_argument("--dump", metavar="CONFIG", help="configuration of the dumper")
-    parser.add_argument(
-        "--journal", metavar="FILE", help="which requests each step had, a line of JSON each; .rankN is put behind it"
-    )
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    if min(given.batch_sizes) < 1 or given.budget < max(given.batch_sizes):
-        parser.error("--batch-sizes: must be 1 or more and at most --budget")
-    return given
-
-
-def requests(texts: list[str], words: int, seed: int) -> list[Request]:
+def requests(lengths: Sequence[tuple[int, int]], words: int, seed: int) -> list[Request]:
     random = torch.Generator().manual_seed(seed)
     found = []
-    for number, text in enumerate(texts):
-        length, new_tokens = (int(part) for part in text.split(":"))
+    for number, (length, new_tokens) in enumerate(lengths):
         found.append(Request(number, torch.randint(1, words, (length,), generator=random).tolist(), new_tokens))
     return found
 
@@ -74,7 +50,7 @@ def line(rank: int, step: Step) -> str:
 
 
 @torch.inference_mode()
-def serve(given: argparse.Namespace, rank: int, world: int) -> None:
+def serve(given: argparse.Namespace, rank: int, world: int, journal: TextIO | None) -> None:
     torch.manual_seed(given.seed)  # the same weights on every rank
     sizes = Sizes()
     engine = Engine(
@@ -86,7 +62,6 @@ def serve(given: argparse.Namespace, rank: int, world: int) -> None:
         dump_config=given.dump,
     )
     mine = requests(given.requests, sizes.words, given.seed)[rank::world]
-    log: list[str] = []
     try:
         for request in mine:
             engine.add(request)
@@ -94,12 +69,11 @@ def serve(given: argparse.Namespace, rank: int, world: int) -> None:
         engine.capture()
         while somebody_has_work(engine):
             step = engine.step() or engine.dummy_step()
-            log.append(json.dumps(asdict(step)))
+            if journal is not None:
+                journal.write(json.dumps(asdict(step)) + "\n")
             print(line(rank, step), flush=True)
     finally:
         engine.close()
-        if given.journal is not None:
-            Path(f"{given.journal}.rank{rank}").write_text("".join(f"{entry}\n" for entry in log), encoding="utf-8")
     for request in mine:
         print(f"rank {rank}  request {request.number}: {request.prompt} -> {request.answer}", flush=True)
 
@@ -107,13 +81,16 @@ def serve(given: argparse.Namespace, rank: int, world: int) -> None:
 def main() -> None:
     given = arguments()
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    journal = open_journal(given.journal, rank) if given.journal is not None else None
     torch.npu.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     if world > 1:
         dist.init_process_group("gloo")  # before the engine is made: start() asks for the rank
     try:
-        serve(given, rank, world)
-    except ValueError as error:
-        sys.exit(f"run.py: {error}")
+        with journal or nullcontext():
+            serve(given, rank, world, journal)
+    except ValueError as error:  # a request that can never be served, a configuration that cannot be used
+        print(f"run.py: {error}", file=sys.stderr)
+        sys.exit(2)
     if world > 1:
         dist.destroy_process_group()
 

@@ -79,14 +79,6 @@ def test_both_languages_have_one_structure(name):
     assert shape(english) == shape(chinese)
 
 
-def test_readme_shows_real_output():
-    shown = code_blocks(text("README.md"), "text")[0]
-    for step in range(10):
-        assert f"step{step}\n" in shown
-    assert "dump.json" in shown
-    assert '"Module.0.Linear.forward.0"' in shown
-
-
 @pytest.mark.parametrize(("index", "name"), [(0, "quick_start.py"), (1, "single_point.py")])
 def test_readme_programs_are_the_examples(index, name):
     guide = code_blocks(text("README.md"), "diff")[index]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,21 @@ def test_relu_between_the_layers_shows(dumps):
     for dump in dumps:
         assert dump["data"]["Module.2.Linear.forward.0"]["input_args"][0]["Min"] == 0
         assert dump["data"]["Module.0.Linear.forward.0"]["output"][0]["Min"] < 0
+
+
+def kinds(value: object) -> object:
+    """Keys in their order and types, without the values."""
+    if isinstance(value, dict):
+        return [(key, kinds(inner)) for key, inner in value.items()]
+    return [kinds(inner) for inner in value] if isinstance(value, list) else type(value).__name__
+
+
+def test_readme_shows_real_output(dumps):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.split("<!-- begin: output of make demo -->\n```text\n")[1].split("```")[0]
+    tree, dump = shown.split("/dump.json:\n")
+    assert re.findall(r"step\d+(?=\n)", tree) == [f"step{step}" for step in range(10)]
+    assert kinds(json.loads(dump)) == kinds(dumps[0])
 
 
 def test_cpu_eager(tmp_path):

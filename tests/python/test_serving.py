@@ -101,14 +101,24 @@ class Run:
         return sorted(re.findall(r"request \d+: .*", self.output))
 
 
+def of_the_engine(name: str) -> Any:
+    sys.path.insert(0, str(SERVING))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(SERVING))
+
+
+@pytest.fixture(scope="module")
+def options() -> Any:
+    """The command line of run.py, which needs no torch_npu."""
+    return of_the_engine("options")
+
+
 @pytest.fixture(scope="module")
 def models() -> Iterator[Callable[[], Any]]:
     """A new one as the engine has it on each rank, with an empty cache, on the CPU and without graphs, dumper, or compiler."""
-    sys.path.insert(0, str(SERVING))
-    try:
-        module = importlib.import_module("model")
-    finally:
-        sys.path.remove(str(SERVING))
+    module = of_the_engine("model")
 
     def make() -> Any:
         torch.manual_seed(0)
@@ -264,25 +274,63 @@ def test_a_rank_that_dies(tmp_path: Path) -> None:
     """The other one ends with an error, and does not hang; what has been dumped is whole."""
     ranks = start(tmp_path, "--requests", *["2:29"] * 16, ranks=2)
     first = tmp_path / "dumps" / "step0" / "rank1" / "dump.json"
-    while not first.exists():
+    journals = [tmp_path / f"journal.rank{rank}" for rank in range(2)]
+    while not (first.exists() and journals[1].read_text()):
         assert all(rank.poll() is None for rank in ranks)
         time.sleep(0.01)
     os.kill(json.loads(first.read_text())["Run"]["pid"], signal.SIGKILL)
     errors = [rank.communicate(timeout=120)[1] for rank in ranks]
     assert ranks[0].returncode == 1 and "all_reduce" in errors[0], errors[0]
     assert ranks[1].returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
-    journal = [json.loads(line) for line in (tmp_path / "journal.rank0").read_text().splitlines()]
-    found = sorted((tmp_path / "dumps").glob("step*/rank0/dump.json"))
-    assert len(found) == len(journal) > 0
+    steps = [[json.loads(line)["dump_step"] for line in journal.read_text().splitlines()] for journal in journals]
+    found = [len(list((tmp_path / "dumps").glob(f"step*/rank{rank}/dump.json"))) for rank in range(2)]
+    assert steps == [list(range(len(of_rank))) for of_rank in steps]
+    assert len(steps[0]) == found[0] > 0
+    assert found[1] - 1 <= len(steps[1]) <= found[1] and steps[1], "killed, and all steps are told but perhaps the last"
     for path in (tmp_path / "dumps").rglob("*"):
         assert path.is_dir() or json.loads(path.read_text())["data"], path
 
 
-def test_requests_that_can_never_be_served(tmp_path: Path) -> None:
-    answer = subprocess.run(command("--requests", "3:3", "30:3"), cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert answer.returncode == 1, answer.stderr
-    assert "run.py: request 1: must fit into a slot of 32 tokens, needs 33" in answer.stderr
-    assert "Traceback" not in answer.stderr
+def test_what_cannot_be_served_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("[]")
+    for words, told in (
+        (["--requests", "3:3", "30:3"], "request 1: must fit into a slot of 32 tokens, needs 33"),
+        (["--dump", "config.json"], "config.json: must hold one JSON object with keys such as 'dump_path', got list"),
+        (["--dump", "nope.json"], "argument --dump: cannot open 'nope.json': No such file or directory"),
+    ):
+        answer = subprocess.run(command(*words), cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        errors = re.sub(r"^\[W.*\n", "", answer.stderr, flags=re.MULTILINE)  # torch_npu on its memory
+        assert (answer.returncode, answer.stdout, errors) == (2, "", f"run.py: {told}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--requests", "3:6", "3"], "argument --requests: must be P:N with numbers from 1, such as 3:6, got '3'"),
+        (["--requests", "a:b"], "argument --requests: must be P:N with numbers from 1, such as 3:6, got 'a:b'"),
+        (["--requests", "0:1"], "argument --requests: must be P:N with numbers from 1, such as 3:6, got '0:1'"),
+        (["--requests"], "argument --requests: expected at least one argument"),
+        (["--pad"], "--pad: is for --graphs none, got --graphs pieces, which pads by itself"),
+        (["--dump", "."], "argument --dump: cannot open '.': Is a directory"),
+        (["--batch-sizes", "8"], "--batch-sizes: must be 1 or more and at most --budget"),
+        (["--loud"], "unrecognized arguments: --loud"),
+    ],
+)
+def test_wrong_options_are_named(options: Any, capsys: pytest.CaptureFixture[str], words: list[str], told: str) -> None:
+    with pytest.raises(SystemExit) as end:
+        options.arguments(words)
+    assert (end.value.code, *capsys.readouterr()) == (2, "", f"run.py: {told}\n")
+    assert options.arguments(["--graphs", "none", "--pad", "--requests", "3:6", "12:1"]).requests == [(3, 6), (12, 1)]
+
+
+def test_a_journal_has_each_line_at_once(options: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with options.open_journal(str(tmp_path / "journal"), 3) as journal:
+        journal.write("{}\n")
+        assert (tmp_path / "journal.rank3").read_text() == "{}\n", "before it is closed"
+    with pytest.raises(SystemExit) as end:
+        options.open_journal(str(tmp_path / "none" / "journal"), 0)
+    told = f"run.py: --journal: cannot write '{tmp_path}/none/journal.rank0': No such file or directory\n"
+    assert (end.value.code, *capsys.readouterr()) == (2, "", told)
 
 
 BATCHES_AT_ONCE = """

@@ -139,6 +139,18 @@ TEST_F(RunFixture, RanksAndSteps) {
             (Texts{"out/compare_result_rank0_20260102030405.csv", "out/compare_result_rank1_20260102030405.csv"}));
 }
 
+TEST_F(RunFixture, FilesOfAllPairsAreNamedBeforeTheTables) {
+  write("t/dump.json", one_op());
+  std::vector<Distances::Row> rows;
+  Options with_page = options("t", "t");
+  with_page.whole_formats.push_back({".html", [&](const std::string&) { return std::make_unique<Distances>(rows); }});
+  with_page.diff_analyze = true;
+  const std::vector<std::string> written = run(with_page).files;
+  ASSERT_EQ(written.size(), 4U);
+  EXPECT_EQ(written[0], "distances");
+  EXPECT_TRUE(written[1].ends_with(".csv"));
+}
+
 TEST_F(RunFixture, APairThatCannotBeReadStopsNoOther) {
   write("t/rank0/dump.json", "{");
   write("t/rank1/dump.json", one_op());

@@ -38,6 +38,16 @@ class LayoutTest : public ::testing::Test {
               const NumberRanges& steps = {}) const {
     return pair_dumps(at(target), at(golden), ranks, steps);
   }
+  // Why the two are not paired.
+  std::string refusal(const std::string& target, const std::string& golden, const NumberRanges& ranks,
+                      const NumberRanges& steps) const {
+    try {
+      pair(target, golden, ranks, steps);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "paired";
+  }
   // "label target golden" of each pair, from below the folder.
   Texts pairs(const Layout& layout) const {
     Texts texts;
@@ -129,15 +139,40 @@ TEST_F(LayoutTest, ADumpThatMayNotBeLookedAtIsNotPassedOver) {
 }
 
 TEST_F(LayoutTest, WhatWasNotAskedForIsNamedAsTheReason) {
-  files({"t/step0/dump.json", "g/step0/dump.json"});
-  try {
-    pair("t", "g", {}, {{1, 2}});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "'" + at("t") +
-                                             "' holds no dump of the ranks and steps that were asked for: choose others, or "
-                                             "leave the choice out.");
+  files({"t/step0/dump.json", "g/step0/dump.json", "r/step0/rank0/dump.json", "r/step0/rank2/dump.json"});
+  const auto rest = [&](const char* side, const std::string& there) {
+    return "'" + at(side) + "' holds no dump of the ranks and steps that were asked for, it has " + there +
+           ": choose others, or leave the choice out.";
+  };
+  EXPECT_EQ(refusal("t", "g", {}, {{1, 2}}), rest("t", "step 0"));
+  EXPECT_EQ(refusal("t/step0", "g/step0", {}, {{1, 2}}), rest("t/step0", "step 0")) << "a step folder by itself";
+  EXPECT_EQ(refusal("r", "r", {{7, 7}}, {}), rest("r", "step 0 and rank 0, 2"));
+  EXPECT_EQ(refusal("r/step0/rank2", "r/step0/rank2", {{7, 7}}, {}), rest("r/step0/rank2", "rank 2")) << "a rank folder";
+  for (int rank = 0; rank < 12; ++rank) {
+    files({"m/rank" + std::to_string(rank) + "/dump.json"});
   }
+  EXPECT_EQ(refusal("m", "m", {{70, 70}}, {}), rest("m", "rank 0, 1, 2, 3, 4, 5, 6, 7, ..."));
+}
+
+// A choice that nothing goes by would be passed over in silence.
+TEST_F(LayoutTest, RanksAndStepsThatNoDumpHasCannotBeChosen) {
+  files({"t/step0/pid1/dump.json", "p/pid2/dump.json", "r/step0/rank0/dump.json", "r/step0/rank1/dump.json",
+         "mixed/step0/rank0/dump.json", "mixed/step1/pid3/dump.json", "mixed/step2/rank1/dump.json"});
+  EXPECT_EQ(
+      refusal("t", "t", {{9, 9}}, {}),
+      "no dump under '" + at("t") + "' and '" + at("t") + "' ('" + at("t/step0/pid1/dump.json") +
+          "', ...) is of a known rank: ranks are chosen by their rank{N} folders, and there are none; leave the choice of "
+          "ranks out.");
+  EXPECT_NE(refusal("p/pid2/dump.json", "p", {{0, 0}}, {}).find("is of a known rank"), std::string::npos);
+  EXPECT_NE(refusal("p", "p", {}, {{0, 0}}).find("is of a known step"), std::string::npos);
+  EXPECT_THROW(find_dumps(at("t"), {{3, 3}}), Error);
+  EXPECT_THROW(find_dumps(at("p"), {}, {{3, 3}}), Error);
+  // One side has ranks: its choice belongs to the only dump of the other one.
+  EXPECT_EQ(pairs(pair("t", "r", {{1, 1}})), (Texts{"pid1 t/step0/pid1/dump.json r/step0/rank1/dump.json"}));
+  // Some dumps have ranks: those are chosen among, the others stay.
+  EXPECT_EQ(pairs(pair("mixed", "mixed", {{1, 1}})), (Texts{"pid3 mixed/step1/pid3/dump.json mixed/step1/pid3/dump.json",
+                                                            "rank1 mixed/step2/rank1/dump.json mixed/step2/rank1/dump.json"}));
+  EXPECT_EQ(pairs(pair("r/step0/rank0", "r/step0/rank0", {{0, 0}}, {})).size(), 1U);
 }
 
 TEST_F(LayoutTest, LonePidsBelongTogether) {

@@ -124,6 +124,16 @@ def test_usage_errors(tmp_path, words, said):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("option", "choice"), [("--rank", "9"), ("--step", "77")])
+def test_a_choice_that_no_dump_goes_by(tmp_path, option, choice):
+    """Dumps of programs without torch.distributed have pid folders and no ranks."""
+    for side, pid in (("t", 1), ("g", 2)):
+        write_dump(tmp_path / side / f"pid{pid}" / "dump.json", healthy())
+    said = error_of("-tp", tmp_path / "t", "-gp", tmp_path / "g", "-o", tmp_path / "out", option, choice)
+    assert said.count("\n") == 1 and f"is of a known {option[2:]}" in said
+    assert not (tmp_path / "out").exists()
+
+
 def test_errors_name_the_file_and_the_byte(tmp_path):
     words = pair(tmp_path)
     (tmp_path / "target" / "dump.json").write_text('{"task": "statistics", "data": {"a": nope}}')

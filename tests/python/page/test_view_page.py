@@ -145,6 +145,14 @@ def test_errors_are_one_line(tmp_path, words, message):
     assert list(tmp_path.rglob("*.html")) == []
 
 
+def test_ranks_of_dumps_without_ranks_cannot_be_chosen(tmp_path):
+    cli_runs.write_dump(tmp_path / "run" / "step0" / "pid7" / "dump.json", cli_runs.healthy())
+    done = cli_runs.run("view", "run", "--rank", "3", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "'run' ('run/step0/pid7/dump.json', ...) is of a known rank" in done.stderr
+    assert list(tmp_path.rglob("*.html")) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "words", "status"),
     [
