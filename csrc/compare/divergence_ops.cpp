@@ -179,6 +179,8 @@ void find_operator(const Context& context, const Tree& golden, const Found& foun
     }
     if (candidate.clear) {
       spot.op = candidate;
+      // An operator that works on each element by itself would show another order at its output no more than at its input.
+      spot.inputs_by_statistics = spot.inputs_by_statistics && is_product(context.node(of_target[i]).name.qualified);
       return;
     }
     if (distance.output > 0 && (!steepest || distance.output > steepest->distance)) {
