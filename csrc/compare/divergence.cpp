@@ -6,8 +6,10 @@
 #include <cmath>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "compare/divergence_align.h"
+#include "compare/divergence_choices.h"
 #include "compare/divergence_rule.h"
 #include "compare/divergence_spot.h"
 #include "compare/divergence_walk.h"
@@ -94,10 +96,13 @@ void find_largest(const Context& context, bool elements, Walk& walk) {
 
 class Finder {
  public:
-  Finder(const Context& context, const Options& options) : context_(context), options_(options) {}
+  Finder(const Context& context, const Options& options)
+      : context_(context),
+        options_(options),
+        choices_(operator_choices(context, [this]() -> const Tree& { return golden(); })) {}
 
   Walk walk(bool elements, Verdict& verdict) {
-    Walker walker(context_, elements, options_.hints);
+    Walker walker(context_, choices_, elements, options_.hints);
     walker.run(false);
     if (!walker.fault && !walker.suspect) {
       walker.run(true);
@@ -133,16 +138,20 @@ class Finder {
  private:
   Spot spot(const Found& found, bool elements) {
     Spot made = make_spot(context_, found, elements);
+    find_operator(context_, golden(), found, made);
+    return made;
+  }
+  const Tree& golden() {
     if (!golden_) {
       golden_ = build_tree(context_.input.golden);
     }
-    find_operator(context_, *golden_, found, made);
-    return made;
+    return *golden_;
   }
 
   const Context& context_;
   const Options& options_;
-  std::optional<Tree> golden_;  // made when an operator is looked for
+  std::optional<Tree> golden_;  // made when operators are looked for
+  std::vector<Choice> choices_;
 };
 
 }  // namespace

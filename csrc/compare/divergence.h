@@ -142,6 +142,7 @@ struct Spot {
   double ratio = 0;     // distance / noise
   double limit = 0;     // the ratio above which a place is named here
   bool may_have_started_earlier = false;
+  bool inputs_by_statistics = false;  // it is inside the call, and that its inputs were fine is known by statistics alone
   std::int64_t unmatched_before = 0;  // calls without a partner since the last place that was fine
   std::int64_t position = 0;          // among all inputs and outputs seen, from 0
   std::vector<Link> before;           // calls that ended before it, the last one last

@@ -289,9 +289,9 @@ bool only_moves(std::string_view qualified) {
   return std::ranges::binary_search(kMoving, name) || std::ranges::find(kMovingToo, name) != kMovingToo.end();
 }
 
-std::string_view family_of(std::string_view qualified) {
-  return std::ranges::find(kProducts, qualified) != kProducts.end() ? kProducts[1] : qualified;
-}
+std::string_view family_of(std::string_view qualified) { return is_product(qualified) ? kProducts[1] : qualified; }
+
+bool is_product(std::string_view qualified) { return std::ranges::find(kProducts, qualified) != kProducts.end(); }
 
 bool is_collective(std::string_view qualified) {
   std::string lower(qualified);

@@ -34,6 +34,8 @@ bool only_moves(std::string_view qualified);
 // What an operator is told apart by in a list of differences: products of matrices have one name, whatever their dimensions.
 std::string_view family_of(std::string_view qualified);
 
+bool is_product(std::string_view qualified);  // of matrices
+
 bool is_collective(std::string_view qualified);
 
 inline constexpr std::uint32_t kNoCall = kUnmatched;

@@ -123,6 +123,7 @@ void append_value(std::string& out, const Spot& spot) {
       .add(word::kRatio, spot.ratio)
       .add(word::kLimit, spot.limit)
       .add(word::kMayHaveStartedEarlier, spot.may_have_started_earlier)
+      .add(word::kInputsByStatistics, spot.inputs_by_statistics)
       .add(word::kUnmatchedBefore, spot.unmatched_before)
       .add(word::kOperator, spot.op)
       .add(word::kOnlyTarget, spot.only_target)

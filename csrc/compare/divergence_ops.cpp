@@ -84,6 +84,39 @@ std::vector<std::string_view> families(std::vector<std::string_view> names) {
   return names;
 }
 
+// One side of the comparison of two lists: all its operators, those of the code at fault, and where the difference is seen.
+struct Listed {
+  const Tree& tree;
+  const std::vector<std::uint32_t>& own;
+  std::uint32_t event;
+};
+
+// Whether two devices record an operator's work differently, so that one side alone having it says nothing: the other side never
+// records it, and this one called it before the code at fault too, where all was fine.
+bool is_way_of_recording(const Listed& side, const Tree& other, std::uint32_t call) {
+  const std::string_view family = family_of(side.tree.nodes[call].name.qualified);
+  const auto is_of_family = [&](const Node& node) { return computes(node) && family_of(node.name.qualified) == family; };
+  if (std::ranges::any_of(other.nodes, is_of_family)) {
+    return false;
+  }
+  for (std::uint32_t i = 0; i < side.tree.nodes.size(); ++i) {
+    const Node& node = side.tree.nodes[i];
+    if (node.end < side.event && is_of_family(node) && std::ranges::find(side.own, i) == side.own.end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void tell_one_sided(const std::vector<Call>& calls, const Listed& side, const Tree& other,
+                    const std::vector<std::uint32_t>& unpaired, std::vector<std::string>& told) {
+  for (const std::uint32_t i : unpaired) {
+    if (told.size() < kMostOneSided && !is_way_of_recording(side, other, side.own[i])) {
+      told.emplace_back(calls[side.own[i]].name);
+    }
+  }
+}
+
 }  // namespace
 
 OperatorDistance operator_distance(const Input& input, std::uint32_t target, std::uint32_t golden) {
@@ -109,16 +142,11 @@ void find_operator(const Context& context, const Tree& golden, const Found& foun
   const std::vector<std::uint32_t>& of_target = target_list.calls;
   const std::vector<std::uint32_t>& of_golden = golden_list.calls;
   const Alignment alignment = align(families(target_list.names), families(golden_list.names));
-  for (const std::uint32_t i : alignment.only_target) {
-    if (spot.only_target.size() < kMostOneSided) {
-      spot.only_target.emplace_back(context.input.target[of_target[i]].name);
-    }
-  }
-  for (const std::uint32_t i : alignment.only_golden) {
-    if (spot.only_golden.size() < kMostOneSided) {
-      spot.only_golden.emplace_back(context.input.golden[of_golden[i]].name);
-    }
-  }
+  const Node& golden_node = golden.nodes[context.input.golden_of[call]];
+  const Listed target_side{context.tree, of_target, found.event};
+  const Listed golden_side{golden, of_golden, spot.where == Where::kBefore ? golden_node.start : golden_node.end};
+  tell_one_sided(context.input.target, target_side, golden, alignment.only_target, spot.only_target);
+  tell_one_sided(context.input.golden, golden_side, context.tree, alignment.only_golden, spot.only_golden);
 
   // The module whose code it is, for what goes into it; where it was not recorded, only the floor counts.
   const std::uint32_t owner = spot.where == Where::kBefore ? context.node(call).parent : call;
@@ -151,6 +179,8 @@ void find_operator(const Context& context, const Tree& golden, const Found& foun
     }
     if (candidate.clear) {
       spot.op = candidate;
+      // An operator that works on each element by itself would show another order at its output no more than at its input.
+      spot.inputs_by_statistics = spot.inputs_by_statistics && is_product(context.node(of_target[i]).name.qualified);
       return;
     }
     if (distance.output > 0 && (!steepest || distance.output > steepest->distance)) {

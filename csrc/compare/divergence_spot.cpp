@@ -86,6 +86,14 @@ void fill_where(const Context& context, const Event& event, Spot& spot) {
   }
 }
 
+// Float tensors whose elements were not compared.
+bool has_inputs_by_statistics(const Context& context, std::uint32_t call) {
+  return std::ranges::any_of(context.places_of(call), [&](std::uint32_t index) {
+    const Place& place = context.input.places[index];
+    return place.section == Section::kInput && place.finding == Finding::kDistance && place.relative_l2 < 0;
+  });
+}
+
 Spot common(const Context& context, const Found& found, bool elements) {
   Spot spot;
   const Place& place = context.input.places[found.place];
@@ -110,6 +118,8 @@ Spot make_spot(const Context& context, const Found& found, bool elements) {
   fill_where(context, context.tree.events[found.event], spot);
   const double sure = kFaultFactor * (elements ? kElementsLimit : kLimit);
   spot.may_have_started_earlier = (spot.ratio < sure || (!elements && found.noise >= kSaturated));
+  spot.inputs_by_statistics = spot.where == Where::kCall && spot.finding == Finding::kDistance &&
+                              has_inputs_by_statistics(context, context.tree.events[found.event].call);
   return spot;
 }
 

@@ -196,6 +196,12 @@ void add_spot_riders(const Spot& spot, std::vector<std::string>& riders) {
     riders.push_back(counted(spot.unmatched_before, "call without a partner ran", "calls without partners ran") +
                      " since the last place that was fine: it may have started there.");
   }
+  if (spot.inputs_by_statistics) {
+    riders.emplace_back(
+        "Its inputs are fine as far as their statistics show, and the same elements in another order have the same ones: save "
+        "the "
+        "input with acl_save before you blame the weight.");
+  }
   if (!spot.only_target.empty()) {
     riders.push_back("Operators there that golden does not have: " + joined(spot.only_target) + ".");
   }

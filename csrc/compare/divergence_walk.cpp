@@ -45,13 +45,17 @@ bool same_but_rows(std::string_view target_shape, std::string_view golden_shape)
 
 }  // namespace
 
-Walker::Walker(const Context& context, bool elements, bool hints)
-    : noise(kNoiseFloor * context.unit), context_(context), elements_(elements), wants_hints_(hints) {}
+Walker::Walker(const Context& context, std::span<const Choice> choices, bool elements, bool hints)
+    : noise(kNoiseFloor * context.unit), context_(context), choices_(choices), elements_(elements), wants_hints_(hints) {}
 
 void Walker::run(bool backward) {
   const std::vector<Event>& events = context_.tree.events;
+  auto choice = choices_.begin();
   for (std::uint32_t at = 0; at < events.size() && !fault; ++at) {
     const Event& event = events[at];
+    if (!backward && choice != choices_.end() && choice->event == at) {
+      take(*choice++);
+    }
     const CallName& name = context_.node(event.call).name;
     if (name.backward != backward || name.module != context_.modules) {
       continue;
@@ -111,7 +115,8 @@ void Walker::look_at(std::uint32_t at, const Event& event) {
   found.unmatched_before = unmatched_before_;
   const double ratio = found.distance / noise;
   if (ratio > found.limit) {
-    found.grade = ratio >= kFaultFactor * found.limit ? Grade::kFault : Grade::kSuspect;
+    const bool choice_explains = after_choice(at) && found.distance < kFaultFactor * kDiscreteFloor;
+    found.grade = ratio >= kFaultFactor * found.limit && !choice_explains ? Grade::kFault : Grade::kSuspect;
   } else if (wants_hints_ && !elements_ && ratio > kHintLimit * found.limit / kLimit) {
     found.grade = Grade::kHint;
   }
@@ -157,14 +162,14 @@ std::optional<double> Walker::judge(std::uint32_t at, const Event& event, const 
       if (integers_are_hard(event, place)) {
         return kHard;
       }
-      open_scope(at, event.call);
+      open_scope(at, event.call, chosen_.contains(place.identity));
       return std::nullopt;
     case Finding::kShape:
       if (!shape_is_choice(event, place)) {
         return kHard;
       }
       if (!in_scope(at)) {
-        open_scope(at, event.call);
+        open_scope(at, event.call, after_choice(at));
       }
       return std::nullopt;
     case Finding::kGoldenZero:
@@ -214,7 +219,7 @@ bool Walker::shape_is_choice(const Event& event, const Place& place) const {
   if (!same_but_rows(context_.input.leaves(Side::kTarget, event.call)[place.leaf].shape, golden)) {
     return false;
   }
-  if (in_scope(node.start)) {
+  if (in_scope(node.start) || after_choice(node.start)) {
     return true;
   }
   if (list.empty() || event.output || !context_.modules) {
@@ -255,11 +260,29 @@ bool Walker::zero_is_noise(const Event& event, const Place& place) const {
   return place.target_rms >= 0 && place.target_rms <= context_.unit * rms;
 }
 
-// The rest of the block in which a choice was made is excused: it works on what was chosen.
-void Walker::open_scope(std::uint32_t at, std::uint32_t call) {
+void Walker::count(std::uint32_t call) {
   ++discrete;
   if (!first_discrete) {
     first_discrete = call;
+  }
+}
+
+// What an operator chose differently although its inputs were fine explains what comes of it: that is no fault. It is told all the
+// same, since a jump there may have another cause.
+void Walker::take(const Choice& choice) {
+  if (choice.input_distance > kOperatorInputLimit * noise) {
+    return;
+  }
+  count(choice.call);
+  chosen_.insert(choice.identities.begin(), choice.identities.end());
+  chosen_until_ = std::max(chosen_until_.value_or(0), choice.until);
+}
+
+// The rest of the block in which a choice was made is excused: it works on what was chosen. `counted`: an operator's choice, of
+// which this is what the module made of it.
+void Walker::open_scope(std::uint32_t at, std::uint32_t call, bool counted) {
+  if (!counted) {
+    count(call);
   }
   const Node& node = context_.node(call);
   const std::vector<Event>& events = context_.tree.events;

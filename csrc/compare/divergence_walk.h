@@ -54,10 +54,19 @@ struct Found {
   std::int64_t unmatched_before = 0;
 };
 
+// Integers that an operator inside the walked modules chose differently.
+struct Choice {
+  std::uint32_t event = 0;  // its output
+  std::uint32_t call = 0;
+  std::uint32_t until = 0;    // the last event that works on what was chosen
+  double input_distance = 0;  // the largest of its inputs; infinite if hard
+  std::vector<std::uint64_t> identities;
+};
+
 class Walker {
  public:
-  // `elements`: by the relative L2 error; else by E.
-  Walker(const Context& context, bool elements, bool hints);
+  // `elements`: by the relative L2 error; else by E. `choices`: by event.
+  Walker(const Context& context, std::span<const Choice> choices, bool elements, bool hints);
 
   // Stops at the first fault. Once for the forward calls, and again for the backward ones: the noise is carried over.
   void run(bool backward);
@@ -81,15 +90,21 @@ class Walker {
   [[nodiscard]] bool zero_is_noise(const Event& event, const Place& place) const;
   [[nodiscard]] double limit_at(std::uint32_t at) const;
   [[nodiscard]] bool in_scope(std::uint32_t at) const { return scope_ && at <= *scope_; }
+  [[nodiscard]] bool after_choice(std::uint32_t at) const { return chosen_until_ && at <= *chosen_until_; }
+  void take(const Choice& choice);
+  void count(std::uint32_t call);
   std::optional<double> judge(std::uint32_t at, const Event& event, const Place& place);
-  void open_scope(std::uint32_t at, std::uint32_t call);
+  void open_scope(std::uint32_t at, std::uint32_t call, bool counted = false);
   void note(const Found& found);
 
   const Context& context_;
+  std::span<const Choice> choices_;
   bool elements_;
   bool wants_hints_;
   std::optional<std::uint32_t> scope_;          // the last event that a discrete choice excuses
   bool scope_is_endless_ = false;               // nothing tells where it ends: then noise must go on growing
+  std::optional<std::uint32_t> chosen_until_;   // the last event that works on what an operator chose differently
+  std::unordered_set<std::uint64_t> chosen_;    // identities of what operators chose
   std::unordered_set<std::uint64_t> produced_;  // identities of integers that differ and whose origin is known
   std::int64_t unmatched_before_ = 0;
   bool seen_floats_ = false;  // in an output; before, there is nothing to choose between

@@ -75,6 +75,7 @@ inline constexpr std::string_view kNoise = "noise";
 inline constexpr std::string_view kRatio = "ratio";
 inline constexpr std::string_view kLimit = "limit";
 inline constexpr std::string_view kMayHaveStartedEarlier = "may_have_started_earlier";
+inline constexpr std::string_view kInputsByStatistics = "inputs_fine_by_statistics_alone";
 inline constexpr std::string_view kUnmatchedBefore = "calls_unmatched_before";
 inline constexpr std::string_view kBefore = "before";
 inline constexpr std::string_view kAfter = "after";

@@ -24,6 +24,7 @@ export interface Spot {
   noise: Real;
   ratio: Real;
   may_have_started_earlier: boolean;
+  inputs_fine_by_statistics_alone: boolean;
   calls_unmatched_before: number;
   operator: { call: string; clear: boolean; by_input: boolean; distance: Real } | null;
   operators_only_in_target: string[];

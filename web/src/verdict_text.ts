@@ -112,6 +112,9 @@ function spotRiders(spot: Spot): string[] {
   if (spot.calls_unmatched_before > 0) {
     told.push(`自上一处正常的位置以来，有 ${spot.calls_unmatched_before} 次调用未匹配：可能从那里开始。`);
   }
+  if (spot.inputs_fine_by_statistics_alone) {
+    told.push("从统计量看其输入正常，但相同的元素换了次序，统计量也相同：在怀疑权重之前，请先用 acl_save 保存该输入。");
+  }
   if (spot.operators_only_in_target.length > 0) {
     told.push(`标杆在此处没有的算子：${spot.operators_only_in_target.join("、")}。`);
   }

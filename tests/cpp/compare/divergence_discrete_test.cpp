@@ -120,6 +120,75 @@ TEST(DiscreteChoice, InHalfTypesExcusesMore) {
   EXPECT_EQ(mixture(0, 0, 33 * start, half).verdict().statistics.fault.value_or(Spot{}).code, "next");
 }
 
+// A block whose own code calls top-k on what a gate gave, and whose output is off by `block`.
+Case chosen_by_operator(double gate, double block, const Tensor& target = kOthers, const Tensor& golden = kChosen,
+                        const std::string& golden_name = "Aten.topk.0.forward") {
+  Case made;
+  made.begin("Module.__root__.Model.forward.0").in(0).begin("Module.mlp.Mixture.forward.0").in(0);
+  made.leaf("Module.mlp.gate.Linear.forward.0", 0, 0);
+  made.begin("Aten.topk.0.forward", golden_name).in(gate).out(gate).tensor(Section::kOutput, target, golden).end();
+  made.leaf("Module.mlp.up.Linear.forward.0", 0, 0).out(block).end();
+  made.leaf("Module.next.Linear.forward.0", 0, 0).out(0).end();
+  return made;
+}
+
+TEST(OperatorChoice, LowersAFaultToASuspectAndIsToldOf) {
+  const Verdict verdict = chosen_by_operator(0, 0.2).verdict();
+  ASSERT_TRUE(verdict.statistics.suspect.has_value());
+  EXPECT_EQ(verdict.statistics.suspect->code, "mlp");
+  EXPECT_FALSE(verdict.statistics.fault.has_value());
+  EXPECT_EQ(verdict.discrete, 1);
+  EXPECT_EQ(verdict.first_discrete, "Aten.topk.0.forward");
+  EXPECT_TRUE(chosen_by_operator(0, 0.2, kChosen).verdict().statistics.fault.has_value()) << "the same choice";
+}
+
+TEST(OperatorChoice, ExcusesNothingWithABadInput) {
+  EXPECT_EQ(chosen_by_operator(15 * kStart, 0.2).verdict().discrete, 1);
+  const Verdict verdict = chosen_by_operator(17 * kStart, 0.2).verdict();
+  EXPECT_TRUE(verdict.statistics.fault.has_value());
+  EXPECT_EQ(verdict.discrete, 0);
+}
+
+TEST(OperatorChoice, DoesNotExplainWhatIsFarOff) {
+  EXPECT_TRUE(chosen_by_operator(0, 3.9).verdict().statistics.suspect.has_value());
+  EXPECT_TRUE(chosen_by_operator(0, 4.1).verdict().statistics.fault.has_value());
+  Case made = chosen_by_operator(0, 0);
+  made.begin("Module.mlp.Mixture.forward.1").in(0).out(0.2).end();
+  EXPECT_TRUE(made.verdict().statistics.fault.has_value()) << "after the block that chose";
+}
+
+TEST(OperatorChoice, IsOfIndicesOnly) {
+  const auto with = [](DType dtype) {
+    return chosen_by_operator(0, 0.2, integers(3, 1.625, dtype), integers(3, 1.5, dtype)).verdict().discrete;
+  };
+  EXPECT_EQ(with(DType::kInt32), 1);
+  EXPECT_EQ(with(DType::kInt8), 0) << "quantised values";
+  EXPECT_EQ(with(DType::kBool), 0) << "a comparison";
+}
+
+TEST(OperatorChoice, IsPairedInItsModuleWhateverItsNumber) {
+  EXPECT_EQ(chosen_by_operator(0, 0.2, kOthers, kChosen, "Aten.topk.3.forward").verdict().discrete, 1);
+  EXPECT_EQ(chosen_by_operator(0, 0.2, kOthers, kChosen, "Aten.sort.0.forward").verdict().discrete, 0);
+}
+
+// A router without modules inside: its caller works on the choice. What the router gives is the same choice, told of once.
+TEST(OperatorChoice, OfARouterReachesWhatEnclosesIt) {
+  for (const bool gives_integers : {false, true}) {
+    Case made;
+    made.begin("Module.__root__.Model.forward.0").in(0).begin("Module.mlp.Mixture.forward.0").in(0);
+    made.begin("Module.mlp.router.Router.forward.0").in(0).begin("Aten.topk.0.forward").in(0).out(0);
+    made.tensor(Section::kOutput, kOthers, kChosen).end().out(0);
+    if (gives_integers) {
+      made.tensor(Section::kOutput, kOthers, kChosen);
+    }
+    made.end().leaf("Module.mlp.experts.Experts.forward.0", 0, 0.2).out(0).end().out(0).end();
+    const Verdict verdict = made.verdict();
+    EXPECT_EQ(verdict.statistics.suspect.value_or(Spot{}).code, "mlp.experts");
+    EXPECT_FALSE(verdict.statistics.fault.has_value());
+    EXPECT_EQ(verdict.discrete, 1);
+  }
+}
+
 // Experts that are modules get as many tokens as the router gives them.
 Case routed(const std::string& target_rows, const std::string& golden_rows, const std::string& other_rows) {
   Case made;

@@ -133,6 +133,43 @@ TEST(Operator, OfTheOtherDevicesNameIsNotToldAsMissing) {
   EXPECT_TRUE(spot.only_golden.empty());
 }
 
+// What one device records otherwise is no difference of the code: it is so in places that were fine too. `before` and `elsewhere` are
+// operators of a module before the code at fault; the code at fault has repeat and amax on one side alone.
+Case with_other_names(bool of_target, bool before, bool elsewhere) {
+  Case made;
+  const auto one_sided = [&](const std::string& name, bool side) { made.op(side ? name : "", side ? "" : name, 0, 0); };
+  made.begin("Module.l.L.forward.0").in(0).begin("Module.l.a.A.forward.0").in(0);
+  made.op("Aten.mul.0.forward", "Aten.mul.0.forward", 0, 0);
+  if (before) {
+    one_sided("Aten.repeat.0.forward", of_target);
+  }
+  if (elsewhere) {
+    one_sided("Aten.repeat.2.forward", !of_target);
+  }
+  made.out(0).end();
+  one_sided("Aten.repeat.1.forward", of_target);
+  one_sided("Aten.amax.0.forward", of_target);
+  made.op("Aten.add.0.forward", "Aten.add.0.forward", 0, 0.5).leaf("Module.l.b.B.forward.0", 0.5, 0.5).out(0.5).end();
+  return made;
+}
+
+TEST(Operator, ThatADeviceRecordsOtherwiseEverywhereIsNotToldAsMissing) {
+  using Told = std::vector<std::string>;
+  const Told amax{"Aten.amax.0.forward"};
+  const Told both{"Aten.repeat.1.forward", "Aten.amax.0.forward"};
+  for (const bool of_target : {false, true}) {
+    const auto told = [&](bool before, bool elsewhere) {
+      const Spot spot = with_other_names(of_target, before, elsewhere).verdict().statistics.fault.value_or(Spot{});
+      EXPECT_EQ(spot.call, "Module.l.b.B.forward.0");
+      EXPECT_TRUE((of_target ? spot.only_golden : spot.only_target).empty());
+      return of_target ? spot.only_target : spot.only_golden;
+    };
+    EXPECT_EQ(told(true, false), amax);
+    EXPECT_EQ(told(false, false), both) << "nothing shows that it is harmless";
+    EXPECT_EQ(told(true, true), both) << "the other side records it too";
+  }
+}
+
 TEST(Operators, AloneAreWalkedWithoutThoseThatOnlyMove) {
   Case made;
   made.op("Aten.mm.0.forward", "Aten.mm.0.forward", 0, 1e-7).op("Aten.view.0.forward", "Aten.view.0.forward", 0, 0.5);

@@ -41,6 +41,27 @@ TEST(Sentence, SaysWhereWithNumbersAndNeverWhy) {
       "far (1.19e-07); look in the own code of l, after its last child.");
 }
 
+TEST(Rider, OnInputsThatAreFineByTheirStatisticsAlone) {
+  constexpr std::string_view kRider = "Its inputs are fine as far as their statistics show";
+  EXPECT_TRUE(has_line(riders(layer(0.5, 0, 0).verdict()), kRider));
+  EXPECT_FALSE(has_line(riders(layer(0, 0.5, 0).verdict()), kRider)) << "at an input";
+  EXPECT_FALSE(has_line(riders(layer(0, 0, 0.5).verdict()), kRider)) << "in the code between modules";
+  Case made;
+  made.begin("Module.a.A.forward.0").out(0.5).end();
+  EXPECT_FALSE(has_line(riders(made.verdict()), kRider)) << "without an input";
+  for (const std::string name : {"Aten.mm.0.forward", "Aten.add.0.forward"}) {
+    Case operators;
+    operators.begin("Module.a.A.forward.0").in(0).op(name, name, 0, 0.5).out(0.5).end();
+    EXPECT_EQ(has_line(riders(operators.verdict()), kRider), name == "Aten.mm.0.forward") << name;
+  }
+  Case compared = layer(0.5, 0, 0);
+  Input input = compared.input();
+  for (Place& place : input.places) {
+    place.relative_l2 = 0;
+  }
+  EXPECT_FALSE(has_line(riders(find(input)), kRider)) << "where elements were compared";
+}
+
 TEST(Sentence, NeverSaysEqual) {
   const std::string text = sentence(layer(0, 0, 0).verdict());
   EXPECT_EQ(text, "No jump above 8 x noise; noise ended at B = 1.19e-07 (4 calls, float32 against float32).");
