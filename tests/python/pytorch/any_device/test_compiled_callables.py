@@ -286,7 +286,11 @@ def test_a_model_inside_wrappers(make_config: MakeConfig, read_dump: ReadDump, d
     assert_dump(read_dump(0), expected(bare, "L0", lambda m: m(x)), device)
 
 
-@pytest.mark.parametrize("given", [None, 3, Wrapper, Wrapper(None), type("Odd", (), {"named_modules": list})()], ids=repr)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "given",
+    [None, 3, Wrapper, Wrapper(None), type("Odd", (), {"named_modules": list})()],
+    ids=["None", "int", "class", "wrapper of nothing", "odd"],
+)  # type: ignore[arg-type]
 def test_what_is_no_model_is_refused(make_config: MakeConfig, given: Any) -> None:
     with AclGraphDumper(make_config()) as dumper, pytest.raises(TypeError, match=r"model must be a torch\.nn\.Module, got"):
         dumper.start(given)
