@@ -213,6 +213,9 @@ export class App {
     drawChart();
     drawCounts();
     showRows();
+    if (document.documentElement.hasAttribute("data-paper")) {
+      this.print(true); // the printing began while this was being drawn
+    }
     drawDetail();
     reveal();
     const listen = (_: State, changed: Set<keyof State>): void => {

@@ -237,6 +237,7 @@ def test_dark_light_and_paper(browser, page):
     browser.media(media="print")
     browser.evaluate(code="window.dispatchEvent(new Event('beforeprint'))")
     assert browser.evaluate(code=ground) == "rgb(255, 255, 255)", "paper is light"
+    browser.wait(code="document.querySelectorAll('.row').length === 200")  # another theme draws all anew
     assert browser.text(selector=".onpaper") == [
         "The first 200 of 384 rows are printed; 184 are left out. The page on a screen has all that it carries."
     ]

@@ -69,7 +69,8 @@ def test_memory_is_flat_over_a_thousand_captures(
                 free.append(torch.npu.mem_get_info()[0])
                 resident.append(resident_bytes())
     assert len(set(free)) == 1
-    assert resident[-1] - resident[4] < 500_000, resident
+    # Pages may be joined to a huge one of 2 MiB meanwhile. Without their ends 500 captures of 30 layers keep more than twice the bound.
+    assert resident[-1] - resident[4] < 2_600_000, resident
     dump = read_dump(9)
     assert len(dump["data"]) == 4 * (layers + 1)
     assert [(graph["sites"], graph["replays"]) for graph in dump["Run"]["graphs"]] == [(2 * layers + 2, 1)] * 4
