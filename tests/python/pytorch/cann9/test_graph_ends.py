@@ -21,6 +21,7 @@ ReadDump = Callable[[int], dict[str, Any]]
 MakeConfig = Callable[..., Path]
 
 NPU = torch.device("npu:0")
+HUGE_PAGE = 2 << 20
 CPU = torch.device("cpu")
 
 
@@ -69,8 +70,10 @@ def test_memory_is_flat_over_a_thousand_captures(
                 free.append(torch.npu.mem_get_info()[0])
                 resident.append(resident_bytes())
     assert len(set(free)) == 1
-    # Pages may be joined to a huge one of 2 MiB meanwhile. Without their ends 500 captures of 30 layers keep more than twice the bound.
-    assert resident[-1] - resident[4] < 2_600_000, resident
+    growth = resident[-1] - resident[4]
+    if growth >= HUGE_PAGE:  # pages may have been joined to one meanwhile
+        growth -= HUGE_PAGE
+    assert growth < 500_000, resident
     dump = read_dump(9)
     assert len(dump["data"]) == 4 * (layers + 1)
     assert [(graph["sites"], graph["replays"]) for graph in dump["Run"]["graphs"]] == [(2 * layers + 2, 1)] * 4
