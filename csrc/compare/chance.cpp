@@ -7,42 +7,46 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "compare/divergence_calls.h"
+
 namespace msprobe::compare {
 namespace {
 
-bool is_module(std::string_view name) { return name.starts_with("Module.") || name.starts_with("Cell."); }
+using divergence::CallName;
+using divergence::parse_call_name;
 
-bool has_modules(const read::DumpModel& model) {
-  return std::any_of(model.ops.begin(), model.ops.end(), [&](const read::Op& op) { return is_module(model.text(op.name)); });
-}
-
-// Without the number of the call and what follows it: Aten.addmm of Aten.addmm.3.forward.
-std::string_view operator_of(std::string_view name) {
-  const std::size_t direction = name.rfind('.');
-  if (direction == std::string_view::npos) {
-    return name;
+std::vector<CallName> names_of(const read::DumpModel& model) {
+  std::vector<CallName> names;
+  names.reserve(model.ops.size());
+  for (const read::Op& op : model.ops) {
+    names.push_back(parse_call_name(model.text(op.name)));
   }
-  const std::size_t number = name.rfind('.', direction - 1);
-  return direction == 0 || number == std::string_view::npos ? name : name.substr(0, number);
+  return names;
 }
+
+bool has_modules(const std::vector<CallName>& names) { return std::ranges::any_of(names, &CallName::module); }
 
 }  // namespace
 
 std::vector<bool> paired_by_chance(const read::DumpModel& target, const read::DumpModel& golden) {
   std::vector<bool> by_chance(target.ops.size(), false);
-  if (!has_modules(target) || !has_modules(golden)) {
+  const std::vector<CallName> of_target = names_of(target);
+  const std::vector<CallName> of_golden = names_of(golden);
+  if (!has_modules(of_target) || !has_modules(of_golden)) {
     return by_chance;
   }
   std::unordered_map<std::string_view, std::int64_t> more_in_target;
-  for (const read::Op& op : target.ops) {
-    ++more_in_target[operator_of(target.text(op.name))];
-  }
-  for (const read::Op& op : golden.ops) {
-    --more_in_target[operator_of(golden.text(op.name))];
-  }
-  for (std::size_t op = 0; op < target.ops.size(); ++op) {
-    const std::string_view name = target.text(target.ops[op].name);
-    by_chance[op] = !is_module(name) && more_in_target[operator_of(name)] != 0;
+  const auto count = [&](const std::vector<CallName>& names, std::int64_t each) {
+    for (const CallName& name : names) {
+      if (!name.module) {
+        more_in_target[name.qualified] += each;
+      }
+    }
+  };
+  count(of_target, 1);
+  count(of_golden, -1);
+  for (std::size_t op = 0; op < of_target.size(); ++op) {
+    by_chance[op] = !of_target[op].module && more_in_target[of_target[op].qualified] != 0;
   }
   return by_chance;
 }

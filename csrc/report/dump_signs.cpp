@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "compare/divergence_calls.h"
 #include "compare/divergence_input.h"
 #include "compare/measures.h"
 #include "format/dtype.h"
@@ -150,7 +151,7 @@ std::optional<SignKind> sign_of(const read::DumpModel& model, const Leaf& leaf, 
   return std::nullopt;
 }
 
-bool is_module(std::string_view name) { return name.starts_with("Module.") || name.starts_with("Cell."); }
+bool is_module(std::string_view name) { return compare::divergence::parse_call_name(name).module; }
 
 // Without `Order` the order of the file has to do.
 std::tuple<std::int64_t, std::size_t> moment(const read::DumpModel& model, std::size_t leaf) {
