@@ -26,7 +26,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from msprobe.pytorch import tags
 from msprobe.pytorch.api_mode import ApiMode
 from msprobe.pytorch.compiled_operators import record_beside
-from msprobe.pytorch.patches import Patch, patching
+from msprobe.pytorch.patches import Patches
 
 Mark = Callable[[torch.Tensor], None]
 Backend = Callable[..., Any]
@@ -49,22 +49,18 @@ class Sight:
         self._told = False
         self.begin: Mark = torch.compiler.allow_in_graph(self._mark("begin"))
         self.end: Mark = torch.compiler.allow_in_graph(self._mark("end"))
-        self._patches: list[Patch] = []
+        self._patches = Patches()
 
     def open(self) -> None:
         """From here on Dynamo hands graphs with this dumper's marks to `rewrite` by itself, whatever the backend."""
-        with patching:
-            self._patches = [  # where there is nothing to patch, the marks tell of it when they run
-                Patch("torch._dynamo.output_graph", "OutputGraph", "call_user_compiler", self._call_compiler),
-                Patch("torch._dynamo.eval_frame", None, "set_fullgraph_compiled_frame_count", self._count_frames),
-            ]
+        self._patches.make(  # where there is nothing to patch, the marks tell of it when they run
+            ("torch._dynamo.output_graph", "OutputGraph", "call_user_compiler", self._call_compiler),
+            ("torch._dynamo.eval_frame", None, "set_fullgraph_compiled_frame_count", self._count_frames),
+        )
 
     def close(self) -> None:
         """Regions that are compiled from here on are none of this dumper's business."""
-        with patching:
-            for patch in reversed(self._patches):
-                patch.restore()
-            self._patches = []
+        self._patches.restore()
         self._mode.close()
 
     def _call_compiler(self, below: Backend, output_graph: Any, graph_module: fx.GraphModule, *args: Any) -> Any:

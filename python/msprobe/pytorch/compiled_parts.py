@@ -22,7 +22,7 @@ import torch
 from msprobe.pytorch import hooks, modules, ops
 from msprobe.pytorch.api_mode import ApiMode
 from msprobe.pytorch.compiled import Sight
-from msprobe.pytorch.patches import Patch, patching
+from msprobe.pytorch.patches import Patches
 
 Hooked = list[tuple[torch.nn.Module, hooks.Site]]
 
@@ -40,24 +40,20 @@ class CompiledParts:
         self._sight = sight
         self._tell = weakref.WeakMethod(when_compiled)
         self._around: list[AroundPart] = []
-        self._patches: list[Patch] = []
+        self._patches = Patches()
 
     def open(self) -> None:
         """From here on parts that are compiled later are told of."""
         if self._mode is None and not torch.accelerator.is_available():
             return
-        with patching:
-            self._patches = [
-                Patch("torch.nn.modules.module", "Module", "compile", self._compile_in_place),
-                Patch("torch._dynamo.eval_frame", "OptimizedModule", "_initialize", self._compile_around),
-            ]
+        self._patches.make(
+            ("torch.nn.modules.module", "Module", "compile", self._compile_in_place),
+            ("torch._dynamo.eval_frame", "OptimizedModule", "_initialize", self._compile_around),
+        )
 
     def close(self) -> None:
         """Leaves the parts, and torch, as they were."""
-        with patching:
-            for patch in reversed(self._patches):
-                patch.restore()
-            self._patches = []
+        self._patches.restore()
         for part in reversed(self._around):
             part.restore()
         self._around.clear()

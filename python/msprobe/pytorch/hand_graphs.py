@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from msprobe.pytorch import hooks, ops
-from msprobe.pytorch.patches import Patch, patching
+from msprobe.pytorch.patches import Patches
 
 _MODULE = "torch_npu.npu.graphs"
 
@@ -24,7 +24,7 @@ class HandGraphs:
         """`device`: any that a model uses; the records of all are sent on their way."""
         self._handle = handle
         self._device = device
-        self._patches: list[Patch] = []
+        self._patches = Patches()
         # The error that a thread was handling when a capture began; it lives as long as it is handled. Captures may be tried again there.
         self._handled: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
@@ -32,19 +32,15 @@ class HandGraphs:
         """From here on captures end with, and replays begin after, what the thread has recorded."""
         if _MODULE not in sys.modules:
             return
-        with patching:
-            self._patches = [
-                Patch(_MODULE, "NPUGraph", "capture_begin", self._begin_capture),
-                Patch(_MODULE, "NPUGraph", "capture_end", self._end_capture),
-                Patch(_MODULE, "NPUGraph", "replay", self._replay),
-            ]
+        self._patches.make(
+            (_MODULE, "NPUGraph", "capture_begin", self._begin_capture),
+            (_MODULE, "NPUGraph", "capture_end", self._end_capture),
+            (_MODULE, "NPUGraph", "replay", self._replay),
+        )
 
     def close(self) -> None:
         """Graphs are on their own again; those captured meanwhile keep what was captured."""
-        with patching:
-            for patch in reversed(self._patches):
-                patch.restore()
-            self._patches = []
+        self._patches.restore()
 
     def _begin_capture(self, below: Callable[..., None], graph: Any, *args: Any, **kwargs: Any) -> None:
         self._handled[graph] = id(sys.exc_info()[1])

@@ -14,6 +14,25 @@ patching = threading.Lock()  # held while patches are made and restored: dumpers
 os.register_at_fork(after_in_child=patching._at_fork_reinit)  # type: ignore[attr-defined]  # who held it is not there
 
 
+class Patches:
+    """Those that belong together."""
+
+    def __init__(self) -> None:
+        self._made: list[Patch] = []
+
+    def make(self, *wanted: tuple[str, str | None, str, Callable[..., Any]]) -> None:
+        """A Patch of each tuple of its arguments."""
+        with patching:
+            self._made = [Patch(*arguments) for arguments in wanted]
+
+    def restore(self) -> None:
+        """Puts back what was there, the last first."""
+        with patching:
+            for patch in reversed(self._made):
+                patch.restore()
+            self._made = []
+
+
 class Patch:
     """Puts a function of ours around one of torch's, where it is looked up. A torch that has it elsewhere is left alone."""
 
