@@ -66,3 +66,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=True)
     yield folder
     subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture
+def without_gradients() -> Iterator[None]:
+    """For whole files: `pytestmark = pytest.mark.usefixtures("without_gradients")`."""
+    with torch.no_grad():
+        yield

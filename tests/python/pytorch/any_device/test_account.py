@@ -25,10 +25,7 @@ ReadDump = Callable[[int], dict[str, Any]]
 MakeConfig = Callable[..., Path]
 
 
-@pytest.fixture(autouse=True)
-def without_gradients() -> Any:
-    with torch.no_grad():
-        yield
+pytestmark = pytest.mark.usefixtures("without_gradients")
 
 
 class Odd(nn.Module):

@@ -22,10 +22,7 @@ MakeConfig = Callable[..., Path]
 NPU = torch.device("npu:0")
 
 
-@pytest.fixture(autouse=True)
-def without_gradients() -> Any:
-    with torch.no_grad():
-        yield
+pytestmark = pytest.mark.usefixtures("without_gradients")
 
 
 def capture(model: nn.Module, x: torch.Tensor) -> torch.npu.NPUGraph:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from expect import Calls, assert_dump, expected, module_calls
+from graphed import capture
 from models import Transformer, mlp
 from torch import nn
 
@@ -23,23 +24,13 @@ MakeConfig = Callable[..., Path]
 NPU = torch.device("npu:0")
 
 
-@pytest.fixture(autouse=True)
-def without_gradients() -> Any:
-    with torch.no_grad():
-        yield
+pytestmark = pytest.mark.usefixtures("without_gradients")
 
 
 @pytest.fixture(params=[{}, {"transfer": "callback"}, {"rows": "copy"}], ids=["default", "callback", "copy"])
 def npu_settings(request: pytest.FixtureRequest) -> dict[str, str]:
     settings: dict[str, str] = request.param
     return settings
-
-
-def capture(model: nn.Module, *inputs: torch.Tensor) -> tuple[torch.npu.NPUGraph, Any]:
-    graph = torch.npu.NPUGraph()
-    with torch.npu.graph(graph):
-        output = model(*inputs)
-    return graph, output
 
 
 @pytest.mark.parametrize("level", ["L0", "L1", "mix"])

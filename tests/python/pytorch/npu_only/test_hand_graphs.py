@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from models import mlp
+from graphed import GraphedInside, capture
 from torch import nn
 
 from msprobe.pytorch import AclGraphDumper
@@ -22,35 +22,7 @@ MakeConfig = Callable[..., Path]
 NPU = torch.device("npu:0")
 
 
-@pytest.fixture(autouse=True)
-def without_gradients() -> Any:
-    with torch.no_grad():
-        yield
-
-
-def capture(model: nn.Module, *inputs: torch.Tensor) -> tuple[torch.npu.NPUGraph, Any]:
-    graph = torch.npu.NPUGraph()
-    with torch.npu.graph(graph):
-        output = model(*inputs)
-    return graph, output
-
-
-class GraphedInside(nn.Module):
-    """Replays a captured graph of its first part inside an eager forward, as a compiled inner module does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = mlp()
-        self.second = nn.Linear(8, 4)
-        self.graph: torch.npu.NPUGraph | None = None
-        self.static = torch.zeros(2, 8, device=NPU)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.static.copy_(x)
-        if self.graph is None:
-            self.graph, self.inner = capture(self.first, self.static)
-        self.graph.replay()
-        return self.second(self.inner)
+pytestmark = pytest.mark.usefixtures("without_gradients")
 
 
 def test_a_graph_replayed_inside_an_eager_forward(make_config: MakeConfig, read_dump: ReadDump) -> None:

@@ -25,10 +25,7 @@ NPU = torch.device("npu:0")
 LEVELS = ["L0", "L1", "mix"]
 
 
-@pytest.fixture(autouse=True)
-def without_gradients() -> Any:
-    with torch.no_grad():
-        yield
+pytestmark = pytest.mark.usefixtures("without_gradients")
 
 
 def capture(run: Callable[[], torch.Tensor], pool: Any = None) -> tuple[torch.npu.NPUGraph, torch.Tensor]:

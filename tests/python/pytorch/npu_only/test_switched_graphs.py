@@ -27,10 +27,7 @@ NPU = torch.device("npu:0")
 TASKS = pytest.mark.parametrize("task", ["statistics", "tensor"])
 
 
-@pytest.fixture(autouse=True)
-def without_gradients() -> Any:
-    with torch.no_grad():
-        yield
+pytestmark = pytest.mark.usefixtures("without_gradients")
 
 
 def capture(model: Callable[..., Any], *inputs: Any, stream: Any = None) -> tuple[torch.npu.NPUGraph, Any]:

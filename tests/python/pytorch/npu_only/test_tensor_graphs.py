@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from expect import Copies, assert_dump, assert_files, bits, expected_tensors, saved_files, watch
+from graphed import GraphedInside, capture
 from models import Transformer, mlp
 from torch import nn
 
@@ -24,17 +25,7 @@ NPU = torch.device("npu:0")
 CPU = torch.device("cpu")
 
 
-@pytest.fixture(autouse=True)
-def without_gradients() -> Any:
-    with torch.no_grad():
-        yield
-
-
-def capture(model: nn.Module, *inputs: Any, pool: Any = None, stream: Any = None) -> tuple[torch.npu.NPUGraph, Any]:
-    graph = torch.npu.NPUGraph()
-    with torch.npu.graph(graph, pool=pool, stream=stream):
-        output = model(*inputs)
-    return graph, output
+pytestmark = pytest.mark.usefixtures("without_gradients")
 
 
 @pytest.mark.parametrize("level", ["L0", "L1", "mix"])
@@ -210,22 +201,8 @@ def test_replays_of_a_submodules_graph(make_config: MakeConfig, read_dump: ReadD
     assert len(files) == 6
 
 
-class Pieces(nn.Module):
-    """Replays a captured graph of its first part inside an eager forward."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.second = mlp(), nn.Linear(8, 4)
-        self.graph: torch.npu.NPUGraph | None = None
-        self.static = torch.zeros(2, 8, device=NPU)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.static.copy_(x)
-        if self.graph is None:
-            self.graph, self.inner = capture(self.first, self.static)
-        self.graph.replay()
-        y: torch.Tensor = self.second(self.inner)
-        return y
+class Pieces(GraphedInside):
+    """Its tensors, in files."""
 
 
 def test_a_graph_inside_an_eager_forward(make_config: MakeConfig, read_dump: ReadDump) -> None:
