@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 TASKS = ("statistics", "tensor")
 LEVELS = ("L0", "L1", "mix")
@@ -33,9 +33,11 @@ _TOP_KEYS = {
     "tensor",
     "npu",
 }
-_TASK_KEYS = {"list", "slice", "custom_api"}  # of the sections "statistics" and "tensor"
+_MOVED_KEYS = {"scope", "data_mode"}  # of the whole config, or, as the original msprobe has them, of the task's section
+_TASK_KEYS = {"list", "slice", "custom_api"} | _MOVED_KEYS  # of the sections "statistics" and "tensor"
 _SLICE_KEYS = {"dim", "size", "begin", "end"}
 _NPU_KEYS = {"transfer", "rows"}
+_Value = TypeVar("_Value")
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _MAX_RANGE = 1 << 20  # larger ranges are typing errors, and would only cost memory
 _INT64 = range(-(1 << 63), 1 << 63)
@@ -61,6 +63,9 @@ _FOREIGN_KEYS = {
     "file_format": "tensors are saved as .pt files",
     "online_run_ut": "files are written to dump_path",
     "backward_input": "tensors of the backward pass are not recorded",
+    "bench_path": "`msprobe compare` takes the path of the other dump",
+    "diff_nums": "`msprobe compare` says where two runs part",
+    "device": "statistics are taken where the tensor is",
 }
 
 DEFAULT_PATH = Path(__file__).parent.parent / "config.json"
@@ -236,30 +241,37 @@ class _Reader:
                 self.fail(prefix + key, item, rule)
         return tuple(value)
 
-    def data_mode(self, content: Mapping[str, Any]) -> tuple[bool, bool]:
+    def data_mode(self, content: Mapping[str, Any], prefix: str = "") -> tuple[bool, bool]:
         """Whether inputs are recorded, and whether outputs are."""
+        key = f"{prefix}data_mode"
         value = content.get("data_mode", ["all"])
         modes = [value] if isinstance(value, str) else value
         rule = f"must be one or a list of {', '.join(DATA_MODES)}"
         if not isinstance(modes, list) or not modes or any(mode not in DATA_MODES for mode in modes):
-            self.fail("data_mode", value, rule)
+            self.fail(key, value, rule)
         if "all" in modes:
             return True, True
         if "backward" in modes:
             if "forward" not in modes:
-                self.fail("data_mode", value, "must have 'forward': tensors of the backward pass are not recorded")
-            self.warn("data_mode", "has 'backward', which does nothing: tensors of the backward pass are not recorded")
+                self.fail(key, value, "must have 'forward': tensors of the backward pass are not recorded")
+            self.warn(key, "has 'backward', which does nothing: tensors of the backward pass are not recorded")
         both = "input" not in modes and "output" not in modes
         return both or "input" in modes, both or "output" in modes
 
-    def scope(self, content: Mapping[str, Any]) -> tuple[str, str] | None:
+    def scope(self, content: Mapping[str, Any], prefix: str = "") -> tuple[str, str] | None:
         rule = "must be [] or the names of two modules, the first and the last one"
-        names = self.texts(content, "scope", "", rule)
+        names = self.texts(content, "scope", prefix, rule)
         if not names:
             return None
         if len(names) != 2:
-            self.fail("scope", list(names), rule)
+            self.fail(f"{prefix}scope", list(names), rule)
         return names[0], names[1]
+
+    def one_of(self, key: str, default: _Value, whole: _Value, task: str, of_task: _Value) -> _Value:
+        """The value of a key that may stand at two places: the one that is not the default. Two different ones are an error."""
+        if default not in (whole, of_task) and whole != of_task:
+            raise ConfigError(f"{self._path}: key '{key}' and key '{task}.{key}' say different things: keep one of them")
+        return whole if of_task == default else of_task
 
     def slices(self, section: Mapping[str, Any], prefix: str) -> tuple[Slice, ...]:
         value = section.get("slice", [])
@@ -302,8 +314,8 @@ def read_config(config_path: str | os.PathLike[str] | None) -> Config:
     tasks = {name: _read_task(reader, content, name) for name in TASKS}  # both: an error in either is told
     npu = reader.section(content, "npu")
     reader.warn_unknown(npu, _NPU_KEYS, "npu.")
-    inputs, outputs = reader.data_mode(content)
-    keywords, slices, custom_apis = tasks[task]
+    keywords, slices, custom_apis, scope, data_mode = tasks[task]
+    inputs, outputs = reader.one_of("data_mode", (True, True), reader.data_mode(content), task, data_mode)
     return Config(
         task=task,
         dump_path=reader.dump_path(content),
@@ -313,7 +325,7 @@ def read_config(config_path: str | os.PathLike[str] | None) -> Config:
         enabled=reader.switch(content, "dump_enable"),
         inputs=inputs,
         outputs=outputs,
-        scope=reader.scope(content),
+        scope=reader.one_of("scope", None, reader.scope(content), task, scope),
         keywords=keywords,
         slices=slices,
         custom_apis=custom_apis,
@@ -327,14 +339,20 @@ def read_config(config_path: str | os.PathLike[str] | None) -> Config:
 
 def _read_task(
     reader: _Reader, content: Mapping[str, Any], name: str
-) -> tuple[tuple[str, ...], tuple[Slice, ...], tuple[str, ...]]:
-    """Keywords, slices and custom APIs of a task's section."""
+) -> tuple[tuple[str, ...], tuple[Slice, ...], tuple[str, ...], tuple[str, str] | None, tuple[bool, bool]]:
+    """Keywords, slices, custom APIs, scope and data mode of a task's section."""
     section = reader.section(content, name)
     prefix = f"{name}."
     reader.warn_unknown(section, _TASK_KEYS, prefix)
     keywords = reader.texts(section, "list", prefix, "must be a list of words that occur in module or API names")
     custom_apis = reader.texts(section, "custom_api", prefix, "must be a list of import paths of Python callables")
-    return tuple(word.casefold() for word in keywords), reader.slices(section, prefix), tuple(dict.fromkeys(custom_apis))
+    return (
+        tuple(word.casefold() for word in keywords),
+        reader.slices(section, prefix),
+        tuple(dict.fromkeys(custom_apis)),
+        reader.scope(section, prefix),
+        reader.data_mode(section, prefix),
+    )
 
 
 class EnableSwitch:

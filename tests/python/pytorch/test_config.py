@@ -268,3 +268,39 @@ def test_any_json_gives_a_config_or_a_config_error(tmp_path_factory: pytest.Temp
                 read_config(path)
             except ConfigError as error:
                 assert str(path) in str(error)
+
+
+def test_scope_and_data_mode_may_stand_where_the_original_has_them(tmp_path: Path) -> None:
+    section = {"scope": ["layers.0", "layers.3"], "list": [], "data_mode": ["output"]}
+    other = {"scope": [], "list": [], "data_mode": ["all"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        config = read_config(write(tmp_path, {"dump_path": "d", "task": "tensor", "statistics": other, "tensor": section}))
+        assert (config.scope, config.inputs, config.outputs) == (("layers.0", "layers.3"), False, True)
+        config = read_config(write(tmp_path, {"dump_path": "d", "statistics": other, "tensor": section}))
+        assert (config.scope, config.inputs, config.outputs) == (None, True, True)
+        # A section with the original's defaults leaves the others as they are.
+        config = read_config(
+            write(tmp_path, {"dump_path": "d", "scope": ["a", "b"], "data_mode": "input", "statistics": other})
+        )
+        assert (config.scope, config.inputs, config.outputs) == (("a", "b"), True, False)
+        config = read_config(write(tmp_path, {"dump_path": "d", "data_mode": "input", "statistics": {"data_mode": ["input"]}}))
+        assert (config.inputs, config.outputs) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"data_mode": "input", "tensor": {"data_mode": ["output"]}},
+            "key 'data_mode' and key 'tensor.data_mode' say different",
+        ),
+        ({"scope": ["a", "b"], "tensor": {"scope": ["a", "c"]}}, "key 'scope' and key 'tensor.scope' say different things"),
+        ({"tensor": {"scope": ["a"]}}, "key 'tensor.scope': must be [] or the names of two modules"),
+        ({"statistics": {"data_mode": ["inputs"]}}, "key 'statistics.data_mode': must be one or a list of all"),
+    ],
+)
+def test_scope_and_data_mode_that_contradict(tmp_path: Path, content: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_config(write(tmp_path, {"dump_path": "d", "task": "tensor", **content}))
+    assert message in str(caught.value)
