@@ -17,7 +17,7 @@ import torch
 from msprobe.lib import aclgraph_dump_ext
 from msprobe.pytorch import ops
 
-_MAX_PATH = 4096
+_MAX_PATH = 4096  # with the byte that ends it, as the system counts
 _MAX_NAME = 255
 _NAME = re.compile(r"[A-Za-z0-9_.:-]+")
 _LONGEST_NUMBER = len(
@@ -25,6 +25,7 @@ _LONGEST_NUMBER = len(
 )  # what is put behind the base, temporary files included
 
 _prepared: dict[str, str] = {}  # path as given, with the working directory -> base; a cache
+_bases: set[str] = set()  # those of this process: several paths may have one
 _npu_devices: set[int] = set()  # whose streams flush() waits for
 _registered_pid = 0  # of the process whose end flushes
 
@@ -38,10 +39,11 @@ def acl_save(x: torch.Tensor, path: str) -> torch.Tensor:
     or AclGraphDumper.step, once.
 
     Args:
-        x: a dense tensor of any shape and of any dtype that is not quantised.
+        x: a dense tensor of any shape and of any dtype that has values: not a quantised one, `bits8` or `uint4` and their like.
         path: relative or absolute; its folder must exist.
 
-    Raises TypeError or ValueError for arguments that cannot be used, OSError for the folder.
+    Raises TypeError or ValueError for arguments that cannot be used, OSError for the folder, RuntimeError for the dtype. In a trace of
+    torch.compile they come out of Dynamo, with their message.
     """
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"acl_save: x must be a torch.Tensor, got {type(x).__name__}")
@@ -67,7 +69,7 @@ def flush() -> None:
 
     Raises RuntimeError, once, for the tensors that could not be saved.
     """
-    for index in _npu_devices:
+    for index in list(_npu_devices):  # other threads add to it
         aclgraph_dump_ext.wait_for_saves(f"npu:{index}")
     aclgraph_dump_ext.flush_saves()
     aclgraph_dump_ext.raise_save_error()
@@ -86,9 +88,9 @@ def _prepare(path: str, device: torch.device) -> str:
     if base is None:
         ops.name_tokens(0)
         base = _check_path(path)
-        remove_leftovers(os.path.dirname(base), os.path.basename(base) + "_")
-        if os.path.lexists(f"{base}_0.pt"):
-            warnings.warn(f"acl_save: files of an earlier run will be replaced: {base}_0.pt and those after it", stacklevel=3)
+        if base not in _bases:
+            _look_for_earlier_files(base)
+            _bases.add(base)
         _prepared[key] = base
     return base
 
@@ -113,11 +115,28 @@ def _check_path(path: str) -> str:
             f"acl_save: the name of a file, with the number put behind it, must not be longer than {_MAX_NAME} characters, "
             f"got {len(name)}"
         )
-    _check_folder(folder, path)
     base = os.path.join(folder, os.path.splitext(name)[0])
-    if os.path.islink(f"{base}_0.pt"):
-        raise ValueError(f"acl_save: '{base}_0.pt' is a symbolic link, which is not written through: remove it")
+    if len(os.fsencode(base)) + _LONGEST_NUMBER >= _MAX_PATH:
+        raise ValueError(
+            f"acl_save: the absolute path, with the number put behind it, must be shorter than {_MAX_PATH} bytes, "
+            f"got {len(os.fsencode(base))} for the folder and the name"
+        )
+    _check_folder(folder, path)
     return base
+
+
+def _look_for_earlier_files(base: str) -> None:
+    """Clears away half-written ones, refuses what cannot be replaced, warns of what will be."""
+    folder, name = os.path.split(base)
+    earlier = remove_leftovers(folder, name)
+    for entry in earlier:
+        if entry.is_symlink():
+            raise ValueError(f"acl_save: '{entry.path}' is a symbolic link, which is not written through: remove it")
+        if not entry.is_file():
+            raise ValueError(f"acl_save: '{entry.path}' is no plain file, and cannot be replaced by one: remove it")
+    if earlier:
+        first = min((entry.path for entry in earlier), key=lambda path: (len(path), path))
+        warnings.warn(f"acl_save: files of an earlier run will be replaced: {first} and those after it", stacklevel=4)
 
 
 def _check_folder(folder: str, path: str) -> None:
@@ -132,17 +151,19 @@ def _check_folder(folder: str, path: str) -> None:
         raise PermissionError(13, "acl_save: the folder cannot be written to", folder)
 
 
-def remove_leftovers(folder: str, prefix: str = "") -> bool:
-    """Removes temporary files that killed processes have left in a folder. Returns whether saved files of this prefix are there."""
-    pattern = re.compile(re.escape(prefix) + r".*\.pt(\.tmp\.(\d+)\.\d+)?")
-    found = False
-    for entry in os.listdir(folder):
-        match = pattern.fullmatch(entry)
-        if match and match[1] is None:
-            found = True
-        elif match and not Path(f"/proc/{match[2]}").exists():
-            with contextlib.suppress(FileNotFoundError):  # another process was faster
-                os.unlink(os.path.join(folder, entry))
+def remove_leftovers(folder: str, base: str | None = None) -> list[os.DirEntry[str]]:
+    """Removes temporary files that killed processes have left in a folder: those of this base, or all. Returns the saved files of it."""
+    name = r".*" if base is None else re.escape(base) + r"_\d+"
+    pattern = re.compile(name + r"\.pt(\.tmp\.(\d+)\.\d+)?")
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            match = pattern.fullmatch(entry.name)
+            if match and match[1] is None:
+                found.append(entry)
+            elif match and not Path(f"/proc/{match[2]}").exists():
+                with contextlib.suppress(FileNotFoundError):  # another process was faster
+                    os.unlink(entry.path)
     return found
 
 
@@ -153,6 +174,21 @@ def flush_at_exit() -> None:
         _registered_pid = os.getpid()
         atexit.register(_flush_at_exit)
         multiprocessing.util.Finalize(None, _flush_at_exit, exitpriority=0)  # its children end without atexit
+
+
+def _forget_in_child() -> None:
+    """What the parent gave its devices is the parent's, and a forked child cannot use them."""
+    _npu_devices.clear()
+    _bases.clear()
+
+
+class _AfterFork:
+    """The end of a child of multiprocessing flushes too, though it may never call acl_save: a region compiled by its parent saves."""
+
+
+_after_fork = _AfterFork()
+os.register_at_fork(after_in_child=_forget_in_child)
+multiprocessing.util.register_after_fork(_after_fork, lambda _: flush_at_exit())  # after it has dropped its parent's finalizers
 
 
 def _flush_at_exit() -> None:

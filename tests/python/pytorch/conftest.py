@@ -59,6 +59,15 @@ def read_dump(tmp_path: Path) -> Callable[[int], dict[str, Any]]:
 
 
 @pytest.fixture
+def slow_disk(tmp_path: Path) -> dict[str, str]:
+    """The environment of a program whose disk takes 64 MiB/s a writer."""
+    library = tmp_path / "slow_disk.so"
+    source = Path(__file__).parent / "slow_disk.c"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 1 MiB; mounting takes root, as CI has it."""
     folder = tmp_path / "small"

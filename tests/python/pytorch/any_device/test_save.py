@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.utils.checkpoint
 
 from msprobe.pytorch import acl_save, flush
 
@@ -134,6 +135,18 @@ def test_gradients_pass_and_are_dropped_from_the_file(tmp_path: Path, device: to
     assert type(torch.load(tmp_path / "p_0.pt")) is torch.Tensor
 
 
+def test_a_checkpoint_that_computes_again_saves_again(tmp_path: Path, device: torch.device) -> None:
+    def block(x: torch.Tensor) -> torch.Tensor:
+        acl_save(y := x * 2, str(tmp_path / "y.pt"))
+        return y.sin()
+
+    x = torch.randn(4, device=device, requires_grad=True)
+    torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False).sum().backward()
+    flush()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["y_0.pt", "y_1.pt"]
+    assert all(torch.equal(torch.load(tmp_path / f"y_{i}.pt"), (x * 2).detach().cpu()) for i in range(2))
+
+
 @pytest.mark.parametrize(
     ("path", "error", "message"),
     [
@@ -159,12 +172,55 @@ def test_paths_that_are_refused(
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
-def test_links_are_not_written_through(tmp_path: Path, device: torch.device) -> None:
+@pytest.mark.parametrize("name", ["x_0.pt", "x_3.pt"])
+def test_links_are_not_written_through(tmp_path: Path, device: torch.device, name: str) -> None:
     (tmp_path / "target").write_text("precious")
-    (tmp_path / "x_0.pt").symlink_to(tmp_path / "target")
+    (tmp_path / name).symlink_to(tmp_path / "target")
     with pytest.raises(ValueError, match="is a symbolic link"):
         acl_save(torch.ones(1, device=device), str(tmp_path / "x.pt"))
     assert (tmp_path / "target").read_text() == "precious"
+
+
+def test_a_path_too_long_for_the_system_is_refused_at_the_call(
+    tmp_path: Path, device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path
+    while (room := 3900 - len(str(folder))) > 1:
+        folder /= "f" * (room - 1 if room < 200 else 150)
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    for length in (4000, 4040):  # of the whole path, without the number
+        acl_save(torch.ones(1, device=device), "x" * (length - len(str(folder)) - 1))
+    flush()
+    assert len(list(folder.iterdir())) == 2
+    for length in (4060, 4090):
+        with pytest.raises(ValueError, match=f"must be shorter than 4096 bytes, got {length} for the folder and the name"):
+            acl_save(torch.ones(1, device=device), "x" * (length - len(str(folder)) - 1))
+
+
+@pytest.mark.parametrize("name", ["x_0.pt", "x_17.pt"])
+def test_what_is_no_plain_file_is_not_replaced(tmp_path: Path, device: torch.device, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(ValueError, match=f"{name}' is no plain file, and cannot be replaced"):
+        acl_save(torch.ones(1, device=device), str(tmp_path / "x.pt"))
+    (tmp_path / name).rmdir()
+    acl_save(torch.ones(1, device=device), str(tmp_path / "x.pt"))
+    flush()
+    assert [path.name for path in tmp_path.iterdir()] == ["x_0.pt"]
+
+
+def test_only_what_will_be_replaced_is_warned_of(tmp_path: Path, device: torch.device) -> None:
+    for name in ("x_10.pt", "x_9.pt", "y_old_0.pt", "y_a.pt", "y_0.bin"):
+        (tmp_path / name).write_text("old")
+    with pytest.warns(UserWarning, match=r"will be replaced: .*/x_9\.pt and those after it"):
+        acl_save(torch.ones(1, device=device), str(tmp_path / "x.pt"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        acl_save(torch.ones(1, device=device), str(tmp_path / "y.pt"))
+        flush()
+        for path in ("y.pth", "./y.pt", "y"):  # other ways to name the same base
+            acl_save(torch.ones(1, device=device), str(tmp_path) + "/" + path)
+    flush()
 
 
 @pytest.mark.parametrize(

@@ -146,3 +146,30 @@ raise SystemExit(0)
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
     assert [loaded(tmp_path / f"x_{i}.pt")[0].item() for i in range(20)] == [float(i) for i in range(20)]
+
+
+FORKED = """
+import multiprocessing, signal, sys
+import torch, torch_npu
+from msprobe.pytorch import acl_save, flush
+
+def child():
+    signal.alarm(60)  # ends a child that hangs: the device is its parent's
+    acl_save(torch.ones(3), sys.argv[1] + "/child.pt")
+    flush()
+    acl_save(torch.zeros(3), sys.argv[1] + "/child.pt")  # its end flushes
+
+acl_save(torch.ones(1000, device="npu"), sys.argv[1] + "/parent.pt")
+flush()
+process = multiprocessing.get_context("fork").Process(target=child)
+process.start()
+process.join()
+assert process.exitcode == 0, process.exitcode
+acl_save(torch.ones(2, device="npu"), sys.argv[1] + "/parent.pt")
+"""
+
+
+def test_a_forked_child_saves_from_the_host_and_ends(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", FORKED, str(tmp_path)], check=True, timeout=120)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["child_0.pt", "child_1.pt", "parent_0.pt", "parent_1.pt"]
+    assert loaded(tmp_path / "parent_1.pt").tolist() == [1.0, 1.0]

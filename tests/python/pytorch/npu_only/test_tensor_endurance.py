@@ -45,15 +45,6 @@ print("grown", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1
 """
 
 
-@pytest.fixture
-def slow_disk(tmp_path: Path) -> dict[str, str]:
-    """The environment of a program whose disk takes 64 MiB/s a writer."""
-    library = tmp_path / "slow_disk.so"
-    source = Path(__file__).parents[1] / "slow_disk.c"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return {"LD_PRELOAD": str(library)}
-
-
 def config(folder: Path) -> Path:
     path = folder / "config.json"
     path.write_text(json.dumps({"dump_path": str(folder / "dumps"), "task": "tensor"}))
