@@ -10,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from msprobe.lib import aclgraph_dump_ext  # registers the operators
-from msprobe.pytorch import npugraphs
+from msprobe.pytorch import inductor, npugraphs
 
 _zeros = torch.zeros  # the original, should the user have it recorded as a custom API
 
@@ -27,6 +27,7 @@ def token_of(handle: int, device: torch.device) -> torch.Tensor:
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _make_token(handle: int, device: torch.device) -> torch.Tensor:
+    inductor.register_rule_in_trace()
     key = (handle, device)
     token = _tokens.get(key)
     if token is None:
