@@ -6,9 +6,12 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import itertools
 import sys
 import types
+import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -148,26 +151,42 @@ class _RecordingObject:
         return repr(self._original)
 
 
-def _recording(site: hooks.Site, function: Callable[..., Any]) -> Callable[..., Any]:
-    handle = site.handle  # text: Dynamo may make a symbol of an int in a closure
+@dataclass(frozen=True)
+class _Call:
+    """What a wrapper records, and for which callable it stands."""
 
-    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        number = int(handle)
-        found = recorder.record_inputs(number, tags.API, site.escaped_name, args, kwargs)
-        output = function(*args, **kwargs)
-        recorder.record_output(number, tags.API, site.escaped_name, output, opens=not found)
+    site: hooks.Site
+    function: Callable[..., Any]
+
+    def recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        handle = int(self.site.handle)
+        found = recorder.record_inputs(handle, tags.API, self.site.escaped_name, args, kwargs)
+        output = self.function(*args, **kwargs)
+        recorder.record_output(handle, tags.API, self.site.escaped_name, output, opens=not found)
         return output
 
+
+_calls: dict[str, _Call] = {}  # by a key that wrappers have
+_keys = itertools.count()
+
+
+def _recording(site: hooks.Site, function: Callable[..., Any]) -> Callable[..., Any]:
+    # Text, and looked up: a method of an object that is made in a traced region has a closure that Dynamo takes only plain values from.
+    key = str(next(_keys))
+    _calls[key] = _Call(site, function)
+
     def recording(*args: Any, **kwargs: Any) -> Any:
-        if not hooks.records_now(site):
-            return function(*args, **kwargs)
+        call = _calls[key]
+        if not hooks.records_now(call.site):
+            return call.function(*args, **kwargs)
         if torch.compiler.is_compiling():
             # Dynamo has put the operators beside the call; what traces its graph again comes through here by the function's name.
-            return call(args, kwargs) if torch.compiler.is_dynamo_compiling() else function(*args, **kwargs)
+            return call.recorded(args, kwargs) if torch.compiler.is_dynamo_compiling() else call.function(*args, **kwargs)
         if sys._getframe(1).f_code.co_filename.startswith(_CODE_OF_GRAPHS):  # a traced graph that runs: the same
-            return function(*args, **kwargs)
-        return hooks.in_forward(site, lambda: call(args, kwargs))
+            return call.function(*args, **kwargs)
+        return hooks.in_forward(call.site, lambda: call.recorded(args, kwargs))
 
     functools.update_wrapper(recording, function)
     recording.__dict__.pop(_WRAPPED, None)  # copied from a wrapper below
+    weakref.finalize(recording, _calls.pop, key, None)
     return recording

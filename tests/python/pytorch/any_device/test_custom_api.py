@@ -212,6 +212,22 @@ def test_inside_a_model_at_every_level(make_config: MakeConfig, read_dump: ReadD
         assert root["first"] < span["first"] < span["last"] < root["last"]
 
 
+@pytest.mark.parametrize("kind", list(CALLS))
+def test_every_kind_in_a_compiled_region(
+    make_config: MakeConfig, read_dump: ReadDump, device: torch.device, mine: ModuleType, kind: str
+) -> None:
+    torch._dynamo.reset()
+    path, call, value = CALLS[kind]
+    with AclGraphDumper(make_config(**custom(path))) as dumper:
+        dumper.start(nn.Identity())
+        torch.compile(lambda x: call(mine, x) + 1, backend="aot_eager", fullgraph=True)(torch.ones(2, device=device))
+        dumper.step()
+    entries = read_dump(0)["data"]
+    unseen = kind in ("autograd_function", "python_method_of_tensor")  # Dynamo knows these by itself, and does not look them up
+    assert list(entries) == ([] if unseen else [f"Custom.{path}.0.forward"])
+    assert all(entry["output"][0]["Max"] == pytest.approx(value, rel=1e-6) for entry in entries.values())
+
+
 @pytest.mark.parametrize(("task", "train"), [("statistics", True), ("tensor", False)])
 def test_in_one_compiled_graph(
     make_config: MakeConfig, read_dump: ReadDump, device: torch.device, train: bool, task: str
