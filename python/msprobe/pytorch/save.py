@@ -147,8 +147,8 @@ def _check_folder(folder: str, path: str) -> None:
         several = torch.distributed.is_available() and torch.distributed.is_initialized()
         advice = f"; every rank needs its own, this is rank {torch.distributed.get_rank()}" if several else ""
         raise FileNotFoundError(2, f"acl_save: the folder of '{path}' does not exist; make it first{advice}", missing)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(13, "acl_save: the folder cannot be written to", folder)
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):  # read: for files of earlier runs
+        raise PermissionError(13, "acl_save: the folder must be readable and writable", folder)
 
 
 def remove_leftovers(folder: str, base: str | None = None) -> list[os.DirEntry[str]]:
