@@ -33,7 +33,7 @@ def test_a_full_disk_is_told_once_and_leaves_whole_files(small_disk: Path) -> No
     assert errors
     assert all(re.search(r"not saved.*: cannot write '.*x_\d\.pt': No space left on device", error) for error in errors)
     lost = sum(int(error.split()[1]) for error in errors)
-    assert 1 <= lost <= 3  # two writers at once may both run out of space, or one
+    assert lost in (3, 4)  # three files fit; two writers at once may both run out of space for the third
     assert len(files) + lost == 6
     assert all(path.suffix == ".pt" and zipfile.ZipFile(path).testzip() is None for path in files)
     for path in files:
