@@ -195,4 +195,4 @@ def _flush_at_exit() -> None:
     try:
         flush()
     except Exception as error:  # the interpreter is going down: nobody is left to catch it
-        sys.stderr.write(f"msprobe: {error}\n")
+        sys.stderr.write(f"msprobe: {str(error).removeprefix('msprobe: ')}\n")

@@ -129,3 +129,23 @@ def test_a_bad_setting_is_told(tmp_path: Path) -> None:
         timeout=120,
     )
     assert "MSPROBE_SAVE_QUEUE_BYTES must be a number of bytes above 0, got '2GB'" in result.stderr
+
+
+def test_what_is_lost_at_the_end_is_told_in_one_line(tmp_path: Path) -> None:
+    program = f"""
+import os
+import torch
+from msprobe.pytorch import acl_save, flush
+acl_save(torch.ones(1), {str(tmp_path / "gone" / "x.pt")!r})
+flush()
+os.rename({str(tmp_path / "gone")!r}, {str(tmp_path / "away")!r})
+try:
+    acl_save(torch.ones(1), {str(tmp_path / "gone" / "x.pt")!r})
+except RuntimeError as error:  # a fast writer's error comes out of the call itself
+    import sys
+    sys.stderr.write(f"{{error}}\\n")
+"""
+    (tmp_path / "gone").mkdir()
+    result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=120)
+    path = tmp_path / "gone" / "x_1.pt"
+    assert result.stderr == f"msprobe: 1 tensor was not saved: cannot create '{path}': No such file or directory\n"
