@@ -20,6 +20,8 @@ def token_of(handle: int, device: torch.device) -> torch.Tensor:
 
     It must not be made inside a trace (then the operators are dropped), nor be an inference tensor (autograd refuses those).
     """
+    if not torch.compiler.is_compiling() and (known := _tokens.get((handle, device))) is not None:
+        return known
     make = _makers.get((handle, device.type, device.index), _make_token)
     token: torch.Tensor = make(handle, device)
     return token
