@@ -144,7 +144,7 @@ Difference difference(const Number& target, const Number& golden) {
     return same_number(left, right) ? Difference{DifferenceKind::kEqual} : of_numbers(left, right);
   }
   if (a == ValueClass::kNotAvailable || b == ValueClass::kNotAvailable) {
-    return {DifferenceKind::kNotAvailable};
+    return {a == b ? DifferenceKind::kEqual : DifferenceKind::kNotAvailable};
   }
   if (a == ValueClass::kDevice && b == ValueClass::kDevice) {
     return {target.text == golden.text ? DifferenceKind::kEqual : DifferenceKind::kNotAvailable};

@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Equal, Pair,
                                            Case{"null", "null", "0", "0"}, Case{"true", "true", "0", "0"},
                                            Case{"\"abc\"", "\"abc\"", "0", "0"}, Case{"\"1.5\"", "1.5", "0", "0"},
                                            Case{"\"nan\"", "NaN", "0", "0"}, Case{"", "null", "0", "0"},
-                                           Case{"\"-Inf\"", "-Infinity", "0", "0"}));
+                                           Case{"\"N/A\"", "\"N/A\"", "0", "0"}, Case{"\"-Inf\"", "-Infinity", "0", "0"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Numbers, Pair,

@@ -123,10 +123,10 @@ def statistic_text(value: object) -> str:
 def difference(n: object, b: object) -> tuple[str, str, float | None]:
     """The texts of both columns, and the relative error as a fraction where there is a percentage."""
     left, right = kind(n), kind(b)
+    if left == right and left in ("na", "nan", "+inf", "-inf"):
+        return "0", "0", None
     if "na" in (left, right):
         return "N/A", "N/A", None
-    if left == right and left in ("nan", "+inf", "-inf"):
-        return "0", "0", None
     if left == right == "number":
         n, b = number(n), number(b)
         if n == b:
