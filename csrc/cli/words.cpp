@@ -15,6 +15,9 @@ Words with_long_names(const Words& words, const ShortNames& names) {
     const auto found = names.find(name);
     if (found != names.end()) {
       name = found->second;
+    } else if (name.size() == 2 && name[0] == '-' && name[1] != '-' && name_size < word.size()) {
+      result.push_back(name + word.substr(name_size + 1));  // CLI11 takes what follows one letter as it is, a '=' too
+      continue;
     } else if (name.starts_with("--")) {
       std::replace(name.begin() + 2, name.end(), '-', '_');
     }

@@ -43,6 +43,16 @@ TEST(Words, ShortNamesOfSeveralLettersAndDashes) {
             (Words{"--target_path", "-x", "--target_path=a-b=c", "--data_mapping=a-b", "--cell_mapping", "-o", "a--b"}));
 }
 
+TEST(Words, OneLetterAndItsValueBehindAnEqualsSign) {
+  EXPECT_EQ(with_long_names({"-o=out", "-o=a=b", "-o==a", "-o=", "-o", "=a", "-"}, {}),
+            (Words{"-oout", "-oa=b", "-o=a", "-o", "-o", "=a", "-"}));
+  for (const Words& words : {Words{"-o=some folder"}, Words{"-o", "some folder"}, Words{"--output-path=some folder"}}) {
+    EXPECT_EQ(parse(words).options.output, "some folder");
+  }
+  EXPECT_EQ(parse({"-o=-dashed"}).options.output, "-dashed");
+  EXPECT_NE(wrong({"-o="}), "no error");
+}
+
 TEST(CompareOptions, Defaults) {
   const CompareCommand command = parse({});
   EXPECT_EQ(command.options.target, "t");
