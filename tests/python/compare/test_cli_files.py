@@ -43,8 +43,10 @@ def short_dumps(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def disk(folder: Path, size: str) -> Iterator[Path]:
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+    try:
+        yield folder
+    finally:  # also where the test that it is for fails
+        subprocess.run(["umount", folder], check=True)
 
 
 @pytest.fixture(params=["60k", "600k"])
